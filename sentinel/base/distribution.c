@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sentinel/base/distribution.h"
+
+#define MATHLIB_STANDALONE
+#include <Rmath.h>
+
+double distribution_t_upper(double t, double degrees)
+{
+	return pt(t, degrees, 0, 0);
+}
+
+double distribution_t_quantile_upper(double alpha, double degrees)
+{
+	return qt(alpha, degrees, 0, 0);
+}
