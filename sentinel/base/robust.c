@@ -10,6 +10,7 @@
 
 #define HUBER_K 1.5
 #define HUBER_STEPS_LIMIT 1000
+#define HUBER_NEWTON_STEPS 20
 #define HUBER_TOLERANCE 1e-12 /* of the scale */
 
 /* The standard deviation of a normal distribution over its median absolute deviation. */
@@ -62,23 +63,63 @@ double stats_median_deviation(const double *values, size_t count)
 	return NORMAL_CONSISTENCY * stats_median(distances, count);
 }
 
-double stats_huber(const double *values, size_t count, double scale)
+static double weighted_mean(const double *values, const double *weights, size_t count)
 {
-	if (count < 3)
-		return stats_mean(values, count);
-	double location = stats_median(values, count);
-	if (scale <= 0)
-		return location;
-	double limit = HUBER_K * scale;
-	for (int step = 0; step < HUBER_STEPS_LIMIT; step++) {
-		double pull = 0;
-		for (size_t i = 0; i < count; i++)
-			pull += fmax(-limit, fmin(limit, values[i] - location));
-		location += pull / (double)count;
-		if (fabs(pull) <= HUBER_TOLERANCE * scale)
+	double sum = 0;
+	double total = 0;
+	for (size_t i = 0; i < count; i++) {
+		sum += weights[i] * values[i];
+		total += weights[i];
+	}
+	return sum / total;
+}
+
+/*
+ * One step towards the root of the psi equation, which is unique but for ties: Newton's while it
+ * converges, and in the end the slow one that cannot fail. The weights are 1 when WEIGHTS is NULL.
+ */
+static double huber_step(const double *values, const double *weights, size_t count, double scale,
+			 double location, bool newton)
+{
+	double pull = 0;
+	double inner = 0; /* weight of the values that are not clipped */
+	double total = 0;
+	for (size_t i = 0; i < count; i++) {
+		double weight = weights ? weights[i] : 1;
+		double limit = HUBER_K * scale / sqrt(weight);
+		double residual = values[i] - location;
+		pull += weight * fmax(-limit, fmin(limit, residual));
+		inner += fabs(residual) < limit ? weight : 0;
+		total += weight;
+	}
+	return pull / (newton && inner > 0 ? inner : total);
+}
+
+double stats_huber_from(const double *values, const double *weights, size_t count, double scale,
+			double start)
+{
+	if (count < 3 || isinf(scale))
+		return weights ? weighted_mean(values, weights, count) : stats_mean(values, count);
+	double location = start;
+	for (int step = 0; step < HUBER_STEPS_LIMIT && scale > 0; step++) {
+		double move = huber_step(values, weights, count, scale, location,
+					 step < HUBER_NEWTON_STEPS);
+		location += move;
+		if (fabs(move) <= HUBER_TOLERANCE * scale)
 			break;
 	}
 	return location;
+}
+
+double stats_huber_weighted(const double *values, const double *weights, size_t count, double scale)
+{
+	double start = count < 3 ? 0 : stats_median(values, count);
+	return stats_huber_from(values, weights, count, scale, start);
+}
+
+double stats_huber(const double *values, size_t count, double scale)
+{
+	return stats_huber_weighted(values, NULL, count, scale);
 }
 
 void pooled_add(struct pooled *pooled, const double *values, size_t count)

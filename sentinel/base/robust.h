@@ -18,6 +18,13 @@ double stats_median_deviation(const double *values, size_t count);
  * count < 3, the median when SCALE is 0.
  */
 double stats_huber(const double *values, size_t count, double scale);
+/* The same for values of unlike precision: SCALE is that of a value with WEIGHT 1, a value with
+   weight w has scale / sqrt(w). All weights are above 0; NULL: all 1. */
+double stats_huber_weighted(const double *values, const double *weights, size_t count,
+			    double scale);
+/* The same without a search for where to begin: START is a robust guess near the location. */
+double stats_huber_from(const double *values, const double *weights, size_t count, double scale,
+			double start);
 
 /* Several groups share one standard deviation: sqrt(SUM (n_i - 1) s_i^2 / SUM (n_i - 1)). */
 struct pooled {
