@@ -4,6 +4,7 @@
 
 /* How a hunt ends. */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum hunt_answer_kind {
@@ -27,9 +28,21 @@ struct hunt_answer {
 	double step_lower; /* 95 % t interval, with the deviation of all boots and history; all
 			      three are 0 when there were fewer than two pairs */
 	double step_upper;
+	double layout_share; /* layout deviation / step: above 0.2 the effect is comparable to
+				layout noise */
+	double confirm_odds; /* likelihood ratio of the confirmation, the weakest rival's; 0 without
+			      */
+	bool more_steps;     /* one step does not explain what was measured (p < 0.001): there is
+				another one between the same ends */
+	size_t series;       /* searched on: 0, or 1 + the witness */
 	size_t confirm_pairs; /* of the confirmation that a culprit or a set rests on, else 0 */
 	size_t reproduce_pairs;
-	size_t boots;       /* all */
+	size_t boots; /* spent by the hunt; the three below are its parts */
+	size_t reproduce_boots;
+	size_t search_boots;
+	size_t confirm_boots;
+	size_t builds;      /* different commits and layouts booted in search and confirmation, but
+			       the plain builds of the ends */
 	const char *reason; /* one phrase, static text; "" for a culprit */
 };
 

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bisect/hunt_confirmation.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bisect/hunt_record.h"
+#include "bisect/hunt_witness.h"
 #include "sentinel/base/cleanup.h"
 #include "sentinel/base/text.h"
 
 #define STEP_SHARE 0.6
 #define ACCEPT_ODDS 19.0
+/* Of a suspect that the search may have been misled to. */
+#define CAUTIOUS_ODDS 199.0
 #define REJECT_ODDS 19.0
 enum { MINIMUM_PAIRS = 2 };
 
@@ -22,14 +26,36 @@ struct replay {
 	struct pair_test blank;
 };
 
+/*
+ * A posterior that assumes one step, or that another series has led, can point at an innocent
+ * commit more often than it says; then the pairs must bear the proof alone.
+ */
+static double accept_odds(const struct replay *replay, const struct search_scatter *scatter,
+			  size_t start)
+{
+	struct hunt_series series = {0};
+	if (!replay->confirmation.failed)
+		hunt_witness_choose(replay->problem, replay->events, start, &series);
+	bool doubtful = search_one_step_chance(scatter) < HUNT_DOUBTFUL_FIT;
+	return doubtful || series.index ? CAUTIOUS_ODDS : ACCEPT_ODDS;
+}
+
 static void begin_attempt(struct replay *replay, size_t suspect, size_t start)
 {
+	const struct hunt_problem *problem = replay->problem;
+	const struct hunt_series own = {.sign = 1, .step = hunt_expected_step(&problem->rule)};
 	auto_hunt_record struct hunt_record before = {0};
-	hunt_record_create(replay->problem, replay->events, start, &before);
+	auto_cleanup(search_belief_free) struct search_belief belief = {0};
+	struct search_scatter scatter = {0};
+	struct error nothing_left;
+	hunt_record_create(problem, replay->events, start, &own, &before);
+	/* For the layout deviation; when no candidate was left, the one of history stays. */
+	(void)hunt_record_believe(problem, problem->prior, &before, &scatter, &belief,
+				  &nothing_left);
 	replay->blank = (struct pair_test){
-		.step = STEP_SHARE * hunt_record_step(replay->problem, &before, suspect),
-		.deviation = before.deviation,
-		.accept_odds = ACCEPT_ODDS,
+		.step = STEP_SHARE * hunt_record_step(problem, &before, suspect),
+		.deviation = hypot(before.deviation, before.layout_deviation),
+		.accept_odds = accept_odds(replay, &scatter, start),
 		.reject_odds = REJECT_ODDS,
 		.minimum_pairs = MINIMUM_PAIRS,
 	};
@@ -77,7 +103,7 @@ static void replay_pair(struct replay *replay, size_t first, size_t second)
 		return;
 	if (suspect != replay->confirmation.suspect || replay->confirmation.rejected)
 		begin_attempt(replay, suspect, first);
-	double difference = replay->events[second].value - replay->events[first].value;
+	double difference = replay->events[second].values[0] - replay->events[first].values[0];
 	add_pair(replay, rival, suspect == b ? difference : -difference);
 }
 
@@ -155,8 +181,7 @@ bool hunt_confirmation_accepted(const struct hunt_confirmation *confirmation, si
 }
 
 void hunt_confirmation_next(const struct hunt_confirmation *confirmation, size_t commits,
-			    size_t suspect, const bool *rival, size_t *ret_first,
-			    size_t *ret_second)
+			    size_t suspect, const bool *rival, struct hunt_pair *ret_pair)
 {
 	bool under_way = confirmation->suspect == suspect && !confirmation->rejected;
 	size_t fewest = SIZE_MAX;
@@ -170,6 +195,9 @@ void hunt_confirmation_next(const struct hunt_confirmation *confirmation, size_t
 		fewest = pairs;
 		chosen = commit;
 	}
-	*ret_first = fewest % 2 ? suspect : chosen;
-	*ret_second = fewest % 2 ? chosen : suspect;
+	*ret_pair = (struct hunt_pair){
+		.first = fewest % 2 ? suspect : chosen,
+		.second = fewest % 2 ? chosen : suspect,
+		.number = fewest,
+	};
 }

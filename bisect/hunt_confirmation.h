@@ -25,6 +25,13 @@ struct hunt_rival {
 	enum pair_verdict verdict; /* the first that was reached stays */
 };
 
+/* Two boots that belong together. */
+struct hunt_pair {
+	size_t first; /* commits */
+	size_t second;
+	size_t number; /* of this suspect and this rival, from 0 */
+};
+
 struct hunt_confirmation {
 	size_t failed; /* attempts of the whole hunt that ended in a rejection */
 	/* The latest attempt; suspect 0 when there was none, which no suspect can be. */
@@ -57,7 +64,6 @@ bool hunt_confirmation_accepted(const struct hunt_confirmation *confirmation, si
  * attempt must not be accepted.
  */
 void hunt_confirmation_next(const struct hunt_confirmation *confirmation, size_t commits,
-			    size_t suspect, const bool *rival, size_t *ret_first,
-			    size_t *ret_second);
+			    size_t suspect, const bool *rival, struct hunt_pair *ret_pair);
 
 #endif

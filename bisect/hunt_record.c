@@ -13,13 +13,19 @@
 #define WINSOR_DEVIATIONS 3.0
 #define WINSOR_PASSES 10
 #define SMALLEST_STEP_SHARE 0.2
+#define WINSOR_TOLERANCE 1e-9
+#define LAYOUT_HISTORY_DEGREES 8.0
+#define DEGREES_PER_BOOT 6.0
+#define LAYOUT_SHARE 0.05
+
+enum { PAIR_LAYOUTS = 3 };
 
 static int check_event(size_t index, const struct hunt_event *event, size_t commits,
 		       struct error *err)
 {
 	bool same = event->kind == HUNT_SAME_IMAGE;
 	bool measured = event->kind == HUNT_MEASURED;
-	if (event->kind > HUNT_SAME_IMAGE || event->stage > HUNT_CONFIRM)
+	if (event->kind > HUNT_SAME_IMAGE || event->stage > HUNT_KNOWN)
 		return error_set(err, ERROR_STATE, "event %zu of the hunt is of no known kind",
 				 index);
 	if (event->commit >= commits || (same && event->other >= commits))
@@ -30,9 +36,15 @@ static int check_event(size_t index, const struct hunt_event *event, size_t comm
 		return error_set(err, ERROR_STATE,
 				 "event %zu of the hunt compares commit %zu with itself", index,
 				 event->commit);
-	if (measured && !isfinite(event->value))
+	if (measured && !isfinite(event->values[0]))
 		return error_set(err, ERROR_STATE, "event %zu of the hunt has no finite value",
 				 index);
+	if (measured && !(event->weight > 0 && isfinite(event->weight)))
+		return error_set(err, ERROR_STATE, "event %zu of the hunt has no weight", index);
+	if (event->layout >= HUNT_LAYOUTS)
+		return error_set(err, ERROR_STATE,
+				 "event %zu of the hunt is of layout %zu, but there are %d", index,
+				 event->layout, HUNT_LAYOUTS);
 	if (measured && event->stage == HUNT_REPRODUCE && event->commit != 0 &&
 	    event->commit != commits - 1)
 		return error_set(err, ERROR_STATE,
@@ -41,44 +53,111 @@ static int check_event(size_t index, const struct hunt_event *event, size_t comm
 	return 0;
 }
 
-int hunt_record_check(const struct hunt_problem *problem, const struct hunt_event *events,
-		      size_t count, struct error *err)
+static int check_rule(const struct hunt_problem *problem, struct error *err)
 {
-	if (!(problem->rule.flagged_step > 0) || !(problem->rule.deviation_floor > 0))
+	const struct hunt_rule *rule = &problem->rule;
+	if (!(rule->flagged_step > 0) || !(rule->noise.deviation_floor > 0))
 		return error_set(err, ERROR_USAGE,
 				 "a hunt needs a flagged step and a deviation floor above 0, "
 				 "not %g and %g",
-				 problem->rule.flagged_step, problem->rule.deviation_floor);
+				 rule->flagged_step, rule->noise.deviation_floor);
+	if (rule->layouts > HUNT_LAYOUTS)
+		return error_set(err, ERROR_USAGE, "a hunt can have %d layouts, not %zu",
+				 HUNT_LAYOUTS, rule->layouts);
+	if (problem->witness_count > HUNT_WITNESS_LIMIT)
+		return error_set(err, ERROR_USAGE, "a hunt can have %d witnesses, not %zu",
+				 HUNT_WITNESS_LIMIT, problem->witness_count);
+	for (size_t i = 0; i < problem->witness_count; i++)
+		if (!(problem->witnesses[i].deviation_floor > 0))
+			return error_set(err, ERROR_USAGE,
+					 "witness %zu of a hunt has no deviation floor above 0", i);
+	return 0;
+}
+
+int hunt_record_check(const struct hunt_problem *problem, const struct hunt_event *events,
+		      size_t count, struct error *err)
+{
+	if (check_rule(problem, err))
+		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (check_event(i, &events[i], commit_graph_count(problem->graph), err))
 			return -1;
 	return 0;
 }
 
-static void collect(const struct hunt_event *events, size_t count, struct hunt_record *record)
+const struct hunt_noise *hunt_series_noise(const struct hunt_problem *problem, size_t series)
 {
+	return series ? &problem->witnesses[series - 1] : &problem->rule.noise;
+}
+
+static bool has_value(const struct hunt_event *event, size_t series)
+{
+	return event->kind == HUNT_MEASURED && isfinite(event->values[series]);
+}
+
+static size_t build_of(const struct hunt_event *event)
+{
+	return event->commit * HUNT_LAYOUTS + event->layout;
+}
+
+/*
+ * A commit is untestable when its plain build does not build, boot or finish: at once, or the
+ * second time when it has given values before. Another layout of it that fails only means that
+ * layouts are not asked for any more.
+ */
+static void collect_facts(const struct hunt_event *events, size_t count, struct hunt_record *record)
+{
+	auto_free size_t *failures = memory_array(record->commits, sizeof(*failures));
 	for (size_t i = 0; i < count; i++) {
 		const struct hunt_event *event = &events[i];
 		if (event->kind == HUNT_MEASURED) {
-			record->value_counts[event->commit]++;
-			record->boots++;
+			record->booted[event->commit] = true;
 		} else if (event->kind == HUNT_UNTESTABLE) {
-			record->untestable[event->commit] = true;
+			record->plain_only |= event->layout > 0;
+			failures[event->commit] += event->layout == 0;
 		} else {
 			record->same[record->same_count][0] = event->commit;
 			record->same[record->same_count++][1] = event->other;
 		}
 	}
-	auto_free size_t *next = memory_array(record->commits, sizeof(*next));
-	size_t start = 0;
-	for (size_t commit = 0; commit < record->commits; commit++) {
-		next[commit] = start;
-		record->values[commit] = record->pool + start;
-		start += record->value_counts[commit];
-	}
+	for (size_t commit = 0; commit < record->commits; commit++)
+		record->untestable[commit] = failures[commit] > record->booted[commit];
+}
+
+struct placed {
+	size_t build;
+	size_t event;
+};
+
+static int by_build(const void *left, const void *right)
+{
+	const struct placed *a = left;
+	const struct placed *b = right;
+	if (a->build != b->build)
+		return a->build < b->build ? -1 : 1;
+	return (a->event > b->event) - (a->event < b->event);
+}
+
+static void collect_boots(const struct hunt_event *events, size_t count,
+			  const struct hunt_series *series, struct hunt_record *record)
+{
+	auto_free struct placed *placed = memory_array(count, sizeof(*placed));
 	for (size_t i = 0; i < count; i++)
-		if (events[i].kind == HUNT_MEASURED)
-			record->pool[next[events[i].commit]++] = events[i].value;
+		if (has_value(&events[i], series->index))
+			placed[record->boots++] = (struct placed){build_of(&events[i]), i};
+	qsort(placed, record->boots, sizeof(*placed), by_build);
+	for (size_t i = 0; i < record->boots; i++) {
+		const struct hunt_event *event = &events[placed[i].event];
+		if (i == 0 || placed[i].build != placed[i - 1].build)
+			record->entities[record->entity_count++] = (struct search_entity){
+				.commit = event->commit, .layout = event->layout};
+		struct search_entity *entity = &record->entities[record->entity_count - 1];
+		entity->weight += event->weight;
+		entity->degrees += DEGREES_PER_BOOT;
+		record->entity_boots[record->entity_count - 1]++;
+		record->pool[i] = series->sign * event->values[series->index];
+		record->weights[i] = event->weight;
+	}
 }
 
 /* An image that cannot be tested cannot be tested under its other names either. */
@@ -89,76 +168,109 @@ static void spread_untestable(struct hunt_record *record)
 		if (record->untestable[commit])
 			untestable_image[record->image[commit]] = true;
 	for (size_t commit = 0; commit < record->commits; commit++)
-		if (untestable_image[record->image[commit]] && !record->value_counts[commit])
+		if (untestable_image[record->image[commit]] && !record->booted[commit])
 			record->untestable[commit] = true;
 }
 
+/* Where each build lies, from where it lay with another deviation. */
+static void locate(struct hunt_record *record, double deviation)
+{
+	size_t start = 0;
+	for (size_t i = 0; i < record->entity_count; i++) {
+		struct search_entity *entity = &record->entities[i];
+		entity->location =
+			stats_huber_from(record->pool + start, record->weights + start,
+					 record->entity_boots[i], deviation, entity->location);
+		start += record->entity_boots[i];
+	}
+}
+
+static void locate_medians(struct hunt_record *record)
+{
+	size_t start = 0;
+	for (size_t i = 0; i < record->entity_count; i++) {
+		record->entities[i].location =
+			stats_median(record->pool + start, record->entity_boots[i]);
+		start += record->entity_boots[i];
+	}
+}
+
 /*
- * Squared residuals about each commit's own location, none above the winsor limit. About the plain
- * mean, which a wild boot drags along, every boot of that commit would look wild.
+ * Squared residuals about each build's own location, none above the winsor limit. About the plain
+ * mean, which a wild boot drags along, every boot of that build would look wild.
  */
-static double residual_squares(const struct hunt_record *record, double deviation,
-			       double *ret_degrees)
+static double residual_squares(const struct hunt_record *record, double deviation)
 {
 	double limit = WINSOR_DEVIATIONS * deviation;
 	double sum = 0;
-	*ret_degrees = 0;
-	for (size_t commit = 0; commit < record->commits; commit++) {
-		size_t count = record->value_counts[commit];
-		if (count < 2)
-			continue;
-		double location = stats_huber(record->values[commit], count, deviation);
-		for (size_t i = 0; i < count; i++) {
-			double residual = fmin(limit, fabs(record->values[commit][i] - location));
+	size_t next = 0;
+	for (size_t i = 0; i < record->entity_count; i++)
+		for (size_t j = 0; j < record->entity_boots[i]; j++, next++) {
+			double residual = fabs(record->pool[next] - record->entities[i].location) *
+					  sqrt(record->weights[next]);
+			residual = fmin(limit, residual);
 			sum += residual * residual;
 		}
-		*ret_degrees += (double)(count - 1);
-	}
 	return sum;
 }
 
-static void estimate_deviation(const struct hunt_rule *rule, struct hunt_record *record)
+static void estimate_deviation(const struct hunt_noise *noise, struct hunt_record *record)
 {
 	double history_degrees =
-		rule->deviation > 0 ? fmin(rule->degrees, HISTORY_DEGREES_LIMIT) : 0;
-	double history_squares = history_degrees * rule->deviation * rule->deviation;
-	record->deviation = INFINITY;
+		noise->deviation > 0 ? fmin(noise->degrees, HISTORY_DEGREES_LIMIT) : 0;
+	double history_squares = history_degrees * noise->deviation * noise->deviation;
+	record->degrees = history_degrees + (double)(record->boots - record->entity_count);
+	record->deviation = history_degrees > 0 ? noise->deviation : INFINITY;
+	locate_medians(record);
 	for (int pass = 0; pass < WINSOR_PASSES; pass++) {
-		double degrees;
-		double squares = residual_squares(record, record->deviation, &degrees);
-		record->degrees = history_degrees + degrees;
+		double before = record->deviation;
+		locate(record, record->deviation);
+		double squares = residual_squares(record, record->deviation);
 		double variance =
 			record->degrees > 0 ? (history_squares + squares) / record->degrees : 0;
-		record->deviation = fmax(rule->deviation_floor, sqrt(variance));
+		record->deviation = fmax(noise->deviation_floor, sqrt(variance));
+		if (fabs(record->deviation - before) < WINSOR_TOLERANCE * before)
+			break;
 	}
+	locate(record, record->deviation);
 }
 
 void hunt_record_create(const struct hunt_problem *problem, const struct hunt_event *events,
-			size_t count, struct hunt_record *ret_record)
+			size_t count, const struct hunt_series *series,
+			struct hunt_record *ret_record)
 {
+	const struct hunt_noise *noise = hunt_series_noise(problem, series->index);
 	size_t commits = commit_graph_count(problem->graph);
 	struct hunt_record record = {
+		.series = series->index,
 		.commits = commits,
 		.pool = memory_array(count, sizeof(*record.pool)),
-		.values = memory_array(commits, sizeof(*record.values)),
-		.value_counts = memory_array(commits, sizeof(*record.value_counts)),
+		.weights = memory_array(count, sizeof(*record.weights)),
+		.entities = memory_array(count, sizeof(*record.entities)),
+		.entity_boots = memory_array(count, sizeof(*record.entity_boots)),
+		.booted = memory_array(commits, sizeof(*record.booted)),
 		.untestable = memory_array(commits, sizeof(*record.untestable)),
 		.same = memory_array(count, sizeof(*record.same)),
 		.image = memory_array(commits, sizeof(*record.image)),
+		.layout_deviation = noise->layout_deviation,
+		.minimum_step = SMALLEST_STEP_SHARE * series->step,
 	};
-	collect(events, count, &record);
+	collect_facts(events, count, &record);
+	collect_boots(events, count, series, &record);
 	struct search_evidence evidence = hunt_record_evidence(problem, &record);
 	search_images(problem->graph, &evidence, record.image);
 	spread_untestable(&record);
-	estimate_deviation(&problem->rule, &record);
+	estimate_deviation(noise, &record);
 	*ret_record = record;
 }
 
 void hunt_record_free(struct hunt_record *record)
 {
 	free(record->pool);
-	free(record->values);
-	free(record->value_counts);
+	free(record->weights);
+	free(record->entities);
+	free(record->entity_boots);
+	free(record->booted);
 	free(record->untestable);
 	free(record->same);
 	free(record->image);
@@ -169,15 +281,56 @@ struct search_evidence hunt_record_evidence(const struct hunt_problem *problem,
 					    const struct hunt_record *record)
 {
 	return (struct search_evidence){
-		.values = record->values,
-		.value_counts = record->value_counts,
+		.entities = record->entities,
+		.entity_count = record->entity_count,
 		.excluded = problem->excluded,
 		.untestable = record->untestable,
+		.prior = problem->prior,
 		.same = record->same,
 		.same_count = record->same_count,
 		.deviation = record->deviation,
-		.minimum_step = hunt_smallest_step(&problem->rule),
+		.layout_deviation = record->layout_deviation,
+		.minimum_step = record->minimum_step,
 	};
+}
+
+/* With one build a commit, what builds differ by cannot be told from what commits differ by. */
+static double learned_layout(const struct hunt_problem *problem, const struct hunt_noise *noise,
+			     const struct search_scatter *scatter)
+{
+	double history = noise->layout_deviation * noise->layout_deviation;
+	if (problem->rule.layouts <= 1)
+		return noise->layout_deviation;
+	return sqrt(
+		(LAYOUT_HISTORY_DEGREES * history + scatter->degrees * scatter->layout_variance) /
+		(LAYOUT_HISTORY_DEGREES + scatter->degrees));
+}
+
+int hunt_record_believe(const struct hunt_problem *problem, const double *prior,
+			struct hunt_record *record, struct search_scatter *ret_scatter,
+			struct search_belief *ret_belief, struct error *err)
+{
+	const struct hunt_noise *noise = hunt_series_noise(problem, record->series);
+	struct search_evidence evidence = hunt_record_evidence(problem, record);
+	evidence.prior = prior;
+	auto_cleanup(search_belief_free) struct search_belief first = {0};
+	if (search_believe(problem->graph, &evidence, &first, err))
+		return -1;
+	search_scatter(&evidence, &first, ret_scatter);
+	record->layout_deviation = learned_layout(problem, noise, ret_scatter);
+	evidence.layout_deviation = record->layout_deviation;
+	return search_believe(problem->graph, &evidence, ret_belief, err);
+}
+
+size_t hunt_pair_layouts(const struct hunt_problem *problem, const struct hunt_record *record)
+{
+	double counts = LAYOUT_SHARE * hunt_expected_step(&problem->rule);
+	bool known = problem->rule.noise.layout_deviation > 0;
+	bool more = known && record->layout_deviation > counts && problem->rule.layouts > 1 &&
+		    !record->plain_only;
+	return !more                                  ? 1
+	       : problem->rule.layouts < PAIR_LAYOUTS ? problem->rule.layouts
+						      : PAIR_LAYOUTS;
 }
 
 double hunt_expected_step(const struct hunt_rule *rule)
@@ -185,29 +338,28 @@ double hunt_expected_step(const struct hunt_rule *rule)
 	return fmax(rule->flagged_step, rule->minimum_step);
 }
 
-double hunt_smallest_step(const struct hunt_rule *rule)
-{
-	return SMALLEST_STEP_SHARE * hunt_expected_step(rule);
-}
-
 double hunt_record_step(const struct hunt_problem *problem, const struct hunt_record *record,
 			size_t suspect)
 {
-	auto_free double *good = memory_array(record->boots, sizeof(*good));
-	auto_free double *bad = memory_array(record->boots, sizeof(*bad));
-	size_t good_count = 0;
-	size_t bad_count = 0;
-	for (size_t commit = 0; commit < record->commits; commit++) {
-		bool is_bad = commit_graph_contains(problem->graph, commit, suspect);
-		for (size_t i = 0; i < record->value_counts[commit]; i++)
-			if (is_bad)
-				bad[bad_count++] = record->values[commit][i];
-			else
-				good[good_count++] = record->values[commit][i];
+	auto_free double *values = memory_array(record->boots, sizeof(*values));
+	auto_free double *weights = memory_array(record->boots, sizeof(*weights));
+	double level[2];
+	for (int side = 0; side < 2; side++) {
+		size_t next = 0;
+		size_t count = 0;
+		for (size_t i = 0; i < record->entity_count; i++) {
+			bool bad = commit_graph_contains(problem->graph, record->entities[i].commit,
+							 suspect);
+			for (size_t j = 0; j < record->entity_boots[i]; j++, next++) {
+				if (bad != (side == 1))
+					continue;
+				values[count] = record->pool[next];
+				weights[count++] = record->weights[next];
+			}
+		}
+		if (!count)
+			return record->minimum_step;
+		level[side] = stats_huber_weighted(values, weights, count, record->deviation);
 	}
-	double smallest = hunt_smallest_step(&problem->rule);
-	if (!good_count || !bad_count)
-		return smallest;
-	return fmax(smallest, stats_huber(bad, bad_count, record->deviation) -
-				      stats_huber(good, good_count, record->deviation));
+	return fmax(record->minimum_step, level[1] - level[0]);
 }

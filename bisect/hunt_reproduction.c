@@ -11,11 +11,11 @@
 
 #define STEP_SHARE 0.6
 #define ACCEPT_ODDS 99.0
-#define REJECT_ODDS 19.0
+#define REJECT_ODDS 15.0
 /* With fewer degrees the deviation itself is a guess, and no test of a step can be believed. */
 #define MINIMUM_DEGREES 6.0
 /* Pairs that may be spent, as a multiple of what a real step takes on average. */
-#define PATIENCE 3.0
+#define PATIENCE 8.0
 enum { MINIMUM_PAIRS = 2, PAIRS_LIMIT = 20 /* unless patience allows more */ };
 
 /* Fills the differences; ret_boots: of the good and of the bad end. */
@@ -29,9 +29,9 @@ static void pair_up(const struct hunt_event *events, size_t count,
 		if (events[i].kind != HUNT_MEASURED || events[i].stage != HUNT_REPRODUCE)
 			continue;
 		if (events[i].commit == 0)
-			good[ret_boots[0]++] = events[i].value;
+			good[ret_boots[0]++] = events[i].values[0];
 		else
-			bad[ret_boots[1]++] = events[i].value;
+			bad[ret_boots[1]++] = events[i].values[0];
 	}
 	reproduction->pair_count = ret_boots[0] < ret_boots[1] ? ret_boots[0] : ret_boots[1];
 	for (size_t i = 0; i < reproduction->pair_count; i++)
@@ -46,7 +46,7 @@ static enum hunt_reproduction_state judge(const struct hunt_problem *problem,
 	double expected = hunt_expected_step(&problem->rule);
 	struct pair_test test = {
 		.step = STEP_SHARE * expected,
-		.deviation = record->deviation,
+		.deviation = hypot(record->deviation, record->layout_deviation),
 		.accept_odds = ACCEPT_ODDS,
 		.reject_odds = REJECT_ODDS,
 		.minimum_pairs = MINIMUM_PAIRS,
@@ -64,7 +64,8 @@ static enum hunt_reproduction_state judge(const struct hunt_problem *problem,
 static bool later_stage_measured(const struct hunt_event *events, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (events[i].kind == HUNT_MEASURED && events[i].stage != HUNT_REPRODUCE)
+		if (events[i].kind == HUNT_MEASURED &&
+		    (events[i].stage == HUNT_SEARCH || events[i].stage == HUNT_CONFIRM))
 			return true;
 	return false;
 }
@@ -87,6 +88,7 @@ void hunt_reproduction_replay(const struct hunt_problem *problem, const struct h
 		reproduction.next = boots[0] % 2 ? last : 0;
 	else
 		reproduction.next = boots[0] < boots[1] ? 0 : last;
+	reproduction.layout = reproduction.pair_count % hunt_pair_layouts(problem, record);
 	*ret_reproduction = reproduction;
 }
 

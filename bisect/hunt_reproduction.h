@@ -19,7 +19,8 @@ enum hunt_reproduction_state {
 
 struct hunt_reproduction {
 	enum hunt_reproduction_state state;
-	size_t next;         /* REPRODUCTION_OPEN: boot this end (A B B A) */
+	size_t next;         /* REPRODUCTION_OPEN: boot this end (A B B A) … */
+	size_t layout;       /* … in this build; both ends of a pair have the same */
 	double *differences; /* bad - good, one a pair */
 	size_t pair_count;
 };

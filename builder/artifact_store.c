@@ -70,6 +70,16 @@ static void places_free(struct places *places)
 	free(places->temporary);
 }
 
+bool artifact_store_has(const struct artifact_store *store, const char *key)
+{
+	struct places places;
+	if (find_places(store, key, &places, NULL) < 0)
+		return false;
+	bool published = file_exists(places.digest);
+	places_free(&places);
+	return published;
+}
+
 static int remove_file(const char *path, struct error *err)
 {
 	if (unlink(path) < 0 && errno != ENOENT)

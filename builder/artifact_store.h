@@ -39,6 +39,8 @@ void artifact_store_close(struct artifact_store **store);
  */
 int artifact_store_get(struct artifact_store *store, const char *key, bool *ret_found,
 		       struct artifact *ret_artifact, struct error *err);
+/* Whether KEY was published; nothing is verified. */
+bool artifact_store_has(const struct artifact_store *store, const char *key);
 /* Packs STAGING (bzImage, config, System.map, modules/, manifest.json) and publishes it. */
 int artifact_store_put(struct artifact_store *store, const char *key, const char *staging,
 		       struct error *err);

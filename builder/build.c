@@ -9,6 +9,7 @@
 #include "builder/kbuild.h"
 #include "builder/kernel_config.h"
 #include "builder/kernel_image.h"
+#include "builder/layout.h"
 #include "builder/modules.h"
 #include "builder/object_folder.h"
 #include "builder/toolchain.h"
@@ -25,6 +26,8 @@ struct job {
 	struct source_tree *source;
 	const struct policy_tree *policy;
 	const char *tree_id;
+	size_t layout;
+	const char *flags; /* of the layout */
 	struct toolchain toolchain;
 	struct digest config_inputs;
 	char key[DIGEST_SIZE];
@@ -60,11 +63,13 @@ static void compute_recipe(const struct digest *config_inputs, const struct tool
 	digest_text(text, ret_recipe);
 }
 
-static void compute_key(const char *tree_id, const struct digest *recipe,
+/* The plain layout's key is the one that it had before there were others. */
+static void compute_key(const char *tree_id, const struct digest *recipe, const char *flags,
 			char ret_key[static DIGEST_SIZE])
 {
 	struct digest digest;
-	auto_free char *text = text_format("tree %s\nrecipe %s\n", tree_id, recipe->hex);
+	auto_free char *text = text_format("tree %s\nrecipe %s\n%s%s%s", tree_id, recipe->hex,
+					   *flags ? "flags " : "", flags, *flags ? "\n" : "");
 	digest_text(text, &digest);
 	memcpy(ret_key, digest.hex, DIGEST_SIZE);
 }
@@ -80,14 +85,21 @@ int build_recipe(const struct policy_tree *policy, struct digest *ret_recipe, st
 	return 0;
 }
 
-int build_key(const struct policy_tree *policy, const char *tree_id,
+int build_key(const struct policy_tree *policy, const char *tree_id, size_t layout,
 	      char ret_key[static DIGEST_SIZE], struct error *err)
 {
 	struct digest recipe;
-	if (build_recipe(policy, &recipe, err) < 0)
+	const char *flags;
+	if (layout_flags(layout, &flags, err) < 0 || build_recipe(policy, &recipe, err) < 0)
 		return -1;
-	compute_key(tree_id, &recipe, ret_key);
+	compute_key(tree_id, &recipe, flags, ret_key);
 	return 0;
+}
+
+void build_plain_key(const struct digest *recipe, const char *tree_id,
+		     char ret_key[static DIGEST_SIZE])
+{
+	compute_key(tree_id, recipe, "", ret_key);
 }
 
 /* kbuild itself refuses such folders, and a kernel would be blamed for it. */
@@ -104,12 +116,15 @@ static int check_name(const char *folder, struct error *err)
 static int prepare(struct job *job, const char *folder, struct error *err)
 {
 	struct digest recipe;
-	if (check_name(folder, err) < 0 || toolchain_detect(&job->toolchain, err) < 0 ||
+	if (check_name(folder, err) < 0 || layout_flags(job->layout, &job->flags, err) < 0 ||
+	    toolchain_detect(&job->toolchain, err) < 0 ||
 	    kernel_config_inputs(job->policy, &job->config_inputs, err) < 0)
 		return -1;
 	compute_recipe(&job->config_inputs, &job->toolchain, &recipe);
-	compute_key(job->tree_id, &recipe, job->key);
-	job->objects = text_format("%s/objects", folder);
+	compute_key(job->tree_id, &recipe, job->flags, job->key);
+	/* One for each layout: a change of the compiler's options would make everything anew. */
+	job->objects = job->layout ? text_format("%s/objects-layout-%zu", folder, job->layout)
+				   : text_format("%s/objects", folder);
 	/* Below the objects, so that it is repaired with them. */
 	job->config_folder = text_format("%s/.configuration", job->objects);
 	job->staging = text_format("%s/staging", folder);
@@ -259,6 +274,7 @@ static int build(struct job *job, const char *folder, struct error *err)
 		.objects = job->objects,
 		.log_path = job->log_path,
 		.progress = job->progress,
+		.flags = job->flags,
 		.jobs = job->policy->jobs,
 		.timeout_seconds = (double)job->policy->build_timeout_seconds,
 	};
@@ -290,11 +306,12 @@ static int publish(const struct job *job, struct artifact_store *store, struct b
 }
 
 int build_kernel(struct source_tree *source, const struct policy_tree *policy, const char *tree_id,
-		 const char *folder, struct artifact_store *store, struct build_result *ret_result,
-		 struct error *err)
+		 size_t layout, const char *folder, struct artifact_store *store,
+		 struct build_result *ret_result, struct error *err)
 {
 	double start = clock_monotonic_seconds();
-	auto_job struct job job = {.source = source, .policy = policy, .tree_id = tree_id};
+	auto_job struct job job = {
+		.source = source, .policy = policy, .tree_id = tree_id, .layout = layout};
 	auto_build_result struct build_result result = {0};
 	auto_free char *absolute = NULL;
 	if (file_make_folders(folder, err) < 0)

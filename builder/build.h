@@ -28,18 +28,25 @@ struct build_result {
 
 /* How kernels of this tree are built, here and now: configuration asked for, and toolchain. */
 int build_recipe(const struct policy_tree *policy, struct digest *ret_recipe, struct error *err);
-/* The artifact key that a build of TREE_ID would have, here and now; nothing is built. */
-int build_key(const struct policy_tree *policy, const char *tree_id,
+/*
+ * The artifact key that a build of TREE_ID in LAYOUT would have, here and now; nothing is built.
+ * ERROR_USAGE when there is no such layout.
+ */
+int build_key(const struct policy_tree *policy, const char *tree_id, size_t layout,
 	      char ret_key[static DIGEST_SIZE], struct error *err);
+/* The same for many trees, with a recipe of build_recipe(); only of the plain layout. */
+void build_plain_key(const struct digest *recipe, const char *tree_id,
+		     char ret_key[static DIGEST_SIZE]);
 
 /*
- * Builds TREE_ID of SOURCE, or takes the finished artifact from the store. FOLDER holds the object
- * folder (FOLDER/objects), logs and kbuild's staging. A configuration symbol that was asked for and
- * did not survive is ERROR_USAGE naming every such symbol; a missing tool is ERROR_SYSTEM.
+ * Builds TREE_ID of SOURCE in LAYOUT (builder/layout.h), or takes the finished artifact from the
+ * store. FOLDER holds an object folder for each layout (FOLDER/objects, FOLDER/objects-layout-1 …),
+ * logs and kbuild's staging. A configuration symbol that was asked for and did not survive is
+ * ERROR_USAGE naming every such symbol; a missing tool is ERROR_SYSTEM.
  */
 int build_kernel(struct source_tree *source, const struct policy_tree *policy, const char *tree_id,
-		 const char *folder, struct artifact_store *store, struct build_result *ret_result,
-		 struct error *err);
+		 size_t layout, const char *folder, struct artifact_store *store,
+		 struct build_result *ret_result, struct error *err);
 void build_result_free(struct build_result *result);
 #define auto_build_result __attribute__((cleanup(build_result_free)))
 

@@ -241,3 +241,20 @@ void commit_range_free(struct commit_range *range)
 	free(range->relevant);
 	*range = (struct commit_range){0};
 }
+
+int source_tree_is_ancestor(struct source_tree *tree, const char *ancestor_id,
+			    const char *commit_id, bool *ret_is, struct error *err)
+{
+	auto_git_commit git_commit *ancestor = NULL;
+	auto_git_commit git_commit *commit = NULL;
+	if (source_tree_find_commit(tree, ancestor_id, &ancestor, err) < 0 ||
+	    source_tree_find_commit(tree, commit_id, &commit, err) < 0)
+		return -1;
+	int descends = git_graph_descendant_of(tree->repository, git_commit_id(commit),
+					       git_commit_id(ancestor));
+	if (descends < 0)
+		return git_fault(err, ERROR_STATE, "cannot walk the history of %s",
+				 tree->url_shown);
+	*ret_is = descends || strcmp(ancestor_id, commit_id) == 0;
+	return 0;
+}

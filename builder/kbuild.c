@@ -26,7 +26,6 @@ static const char *const fixed_arguments[] = {
 	"ARCH=x86",
 	"CROSS_COMPILE=",
 	"LLVM=",
-	"KCFLAGS=",
 	"KAFLAGS=",
 	"KCPPFLAGS=",
 	"LOCALVERSION=",
@@ -204,6 +203,7 @@ static void compose(const struct kbuild *kbuild, const char *const *arguments,
 	add_formatted(argv, text_format("O=%s", kbuild->objects));
 	add_formatted(argv, text_format("CC=%s", kbuild->toolchain->compiler));
 	add_formatted(argv, text_format("HOSTCC=%s", kbuild->toolchain->compiler));
+	add_formatted(argv, text_format("KCFLAGS=%s", kbuild->flags));
 	for (size_t i = 0; i < array_length(fixed_arguments); i++)
 		string_list_add(argv, fixed_arguments[i]);
 	for (size_t i = 0; arguments[i]; i++)

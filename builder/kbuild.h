@@ -17,6 +17,7 @@ struct kbuild {
 	const char *objects; /* object folder */
 	const char *log_path;
 	const char *progress; /* label of the notices */
+	const char *flags;    /* appended to the compiler's options; "" for none */
 	int64_t jobs;         /* 0: one per online CPU */
 	double timeout_seconds;
 };

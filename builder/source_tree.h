@@ -67,6 +67,14 @@ void commit_info_free(struct commit_info *info);
 /* ERROR_USAGE when good is not an ancestor of bad; the message names their merge base. */
 int source_tree_range(struct source_tree *tree, const char *good, const char *bad,
 		      struct commit_range *ret_range, struct error *err);
+/*
+ * How likely each commit of the range is beforehand: what the heaviest path weighs that it changes
+ * against its first parent. A path weighs what the longest of its prefixes in WEIGHTS says, or 1.
+ * RET_WEIGHTS has room for range->count; good itself and a commit without changes weigh 1.
+ */
+int source_tree_weigh(struct source_tree *tree, const struct commit_range *range,
+		      const struct policy_weight *weights, size_t count, double *ret_weights,
+		      struct error *err);
 void commit_range_free(struct commit_range *range);
 #define auto_commit_range __attribute__((cleanup(commit_range_free)))
 /*
@@ -86,6 +94,9 @@ int source_tree_differs(struct source_tree *tree, const char *from, const char *
 int source_tree_revert(struct source_tree *tree, const char *commit, const char *head,
 		       bool *ret_applied, char ret_commit[static OBJECT_ID_SIZE],
 		       struct error *err);
+/* Whether ANCESTOR is COMMIT or comes before it. */
+int source_tree_is_ancestor(struct source_tree *tree, const char *ancestor, const char *commit,
+			    bool *ret_is, struct error *err);
 /* Commit ids of the first parents etc. of one commit, at most MAX. */
 int source_tree_parents(struct source_tree *tree, const char *id,
 			char (*ret_parents)[OBJECT_ID_SIZE], size_t max, size_t *ret_count,

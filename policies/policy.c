@@ -179,6 +179,9 @@ static int unknown_section(const char *name, struct error *err)
 
 static int unknown_key(const struct policy_section *section, const char *name, struct error *err)
 {
+	const char *advice = policy_key_retired(section, name);
+	if (advice)
+		return error_set(err, ERROR_USAGE, "the key is no longer known: %s", advice);
 	auto_free const char **names = memory_array(section->key_count + 1, sizeof(*names));
 	for (size_t i = 0; i < section->key_count; i++)
 		names[i] = section->keys[i].name;

@@ -77,11 +77,20 @@ struct policy_night {
 	char *machine;
 	struct string_list benchmarks;
 	int64_t boots;          /* boots of tonight's head in stage 1 */
+	int64_t window;         /* accepted nights of the rolling baseline */
 	int64_t baseline_boots; /* boots of "baseline set" */
+	int64_t pinned_boots;   /* boots of "baseline remeasure" */
 	int64_t retest_pairs;   /* interleaved fresh pairs of stage 2 */
-	double stage1_alpha;    /* one-sided */
-	double stage2_alpha;
-	int64_t attempts; /* tries of a trial that failed for the host's reasons */
+	int64_t layout_builds;  /* builds of each kernel in stage 2; 1: the plain one only */
+	double needless_retests_percent; /* of all series, a night, that chance sends to stage 2 */
+	double false_alarms_per_month;   /* over all series together */
+	int64_t attempts;                /* tries of a trial that failed for the host's reasons */
+};
+
+/* "kernel/sched 4": a commit that touches such a path is so many times likelier beforehand. */
+struct policy_weight {
+	char *prefix;
+	double weight; /* > 0 */
 };
 
 /* [hunt] */
@@ -90,6 +99,8 @@ struct policy_hunt {
 	double report_probability; /* a culprit is named only above it */
 	int64_t maximum_boots;     /* whole hunt */
 	int64_t maximum_minutes;
+	struct policy_weight *prior; /* from keys "prior = PATH-PREFIX WEIGHT" */
+	size_t prior_count;
 };
 
 /* [mail] */

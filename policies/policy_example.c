@@ -27,6 +27,7 @@ static const char *const type_names[] = {
 	[POLICY_KEY_PATHS] = "files",
 	[POLICY_KEY_TEXTS] = "text-each",
 	[POLICY_KEY_PARAMETERS] = "parameter-each",
+	[POLICY_KEY_WEIGHTS] = "weight-each",
 };
 
 /* Quoted when git-config would read it otherwise. */
@@ -48,7 +49,7 @@ static void append_limits(struct text *text, const struct policy_key *key)
 {
 	if (key->choices) {
 		text_printf(text, " One of: %s.", key->choices);
-	} else if (key->type == POLICY_KEY_INTEGER || key->type == POLICY_KEY_REAL) {
+	} else if (key->maximum > 0) {
 		text_printf(text, " From %g to %.15g", key->minimum, key->maximum);
 		text_printf(text, "%s%s.", key->unit ? " " : "", key->unit ? key->unit : "");
 	}

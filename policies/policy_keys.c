@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policies/policy_keys.h"
 
-#include <string.h>
-
 #include "policies/policy.h"
 #include "sentinel/base/cleanup.h"
 
@@ -217,6 +215,13 @@ static const struct policy_key night_keys[] = {
 	 .maximum = 100,
 	 .default_value = "2",
 	 .help = "Boots of tonight's head in stage 1."},
+	{.name = "window",
+	 .type = POLICY_KEY_INTEGER,
+	 .offset = offsetof(struct policy_night, window),
+	 .minimum = 8,
+	 .maximum = 60,
+	 .default_value = "20",
+	 .help = "Accepted nights that tonight is compared with."},
 	{.name = "baseline-boots",
 	 .type = POLICY_KEY_INTEGER,
 	 .offset = offsetof(struct policy_night, baseline_boots),
@@ -224,27 +229,43 @@ static const struct policy_key night_keys[] = {
 	 .maximum = 100,
 	 .default_value = "3",
 	 .help = "Boots of \"sentinel baseline set\"."},
+	{.name = "pinned-boots",
+	 .type = POLICY_KEY_INTEGER,
+	 .offset = offsetof(struct policy_night, pinned_boots),
+	 .minimum = 2,
+	 .maximum = 100,
+	 .default_value = "10",
+	 .help = "Boots of \"sentinel baseline remeasure\"."},
 	{.name = "retest-pairs",
 	 .type = POLICY_KEY_INTEGER,
 	 .offset = offsetof(struct policy_night, retest_pairs),
 	 .minimum = 1,
 	 .maximum = 100,
-	 .default_value = "3",
-	 .help = "Interleaved fresh pairs of boots in stage 2."},
-	{.name = "stage1-alpha",
+	 .default_value = "6",
+	 .help = "Interleaved fresh pairs of boots in the retest of what stood out."},
+	{.name = "layout-builds",
+	 .type = POLICY_KEY_INTEGER,
+	 .offset = offsetof(struct policy_night, layout_builds),
+	 .minimum = 1,
+	 .maximum = 3,
+	 .default_value = "2",
+	 .help = "Builds of each kernel in the retest, each with its functions placed otherwise; 1 "
+		 "is the plain one only."},
+	{.name = "needless-retests",
 	 .type = POLICY_KEY_REAL,
-	 .offset = offsetof(struct policy_night, stage1_alpha),
-	 .minimum = 0.000001,
-	 .maximum = 0.5,
-	 .default_value = "0.01",
-	 .help = "One-sided false alarm rate at which a step is looked at again."},
-	{.name = "stage2-alpha",
+	 .offset = offsetof(struct policy_night, needless_retests_percent),
+	 .minimum = 0.01,
+	 .maximum = 20,
+	 .unit = "%",
+	 .default_value = "1 %",
+	 .help = "Share of the series that chance alone sends to the retest every night."},
+	{.name = "false-alarms-per-month",
 	 .type = POLICY_KEY_REAL,
-	 .offset = offsetof(struct policy_night, stage2_alpha),
-	 .minimum = 0.000001,
-	 .maximum = 0.5,
-	 .default_value = "0.001",
-	 .help = "One-sided false alarm rate at which a step counts."},
+	 .offset = offsetof(struct policy_night, false_alarms_per_month),
+	 .minimum = 0.0001,
+	 .maximum = 30,
+	 .default_value = "0.05",
+	 .help = "How many wrong alarms a month are acceptable, over all series together."},
 	{.name = "attempts",
 	 .type = POLICY_KEY_INTEGER,
 	 .offset = offsetof(struct policy_night, attempts),
@@ -284,6 +305,15 @@ static const struct policy_key hunt_keys[] = {
 	 .unit = "min",
 	 .default_value = "600 min",
 	 .help = "Time of a whole hunt."},
+	{.name = "prior",
+	 .type = POLICY_KEY_WEIGHTS,
+	 .offset = offsetof(struct policy_hunt, prior),
+	 .count_offset = offsetof(struct policy_hunt, prior_count),
+	 .minimum = 0.01,
+	 .maximum = 100,
+	 .example = "kernel/sched 4",
+	 .help = "PATH-PREFIX WEIGHT: commits that touch it are so many times likelier beforehand; "
+		 "one prefix a key."},
 };
 
 static const struct policy_key mail_keys[] = {
@@ -368,30 +398,3 @@ const struct policy_section policy_sections[] = {
 	 .key_count = array_length(mail_keys)},
 };
 const size_t policy_section_count = array_length(policy_sections);
-
-_Static_assert(offsetof(struct policy_tree, name) == 0 &&
-		       offsetof(struct policy_machine, name) == 0 &&
-		       offsetof(struct policy_benchmark, name) == 0,
-	       "named sections are found by their first member");
-_Static_assert(POLICY_LOWER == 0 && POLICY_HIGHER == 1, "the choices of better, in this order");
-
-const struct policy_section *policy_section_find(const char *name)
-{
-	for (size_t i = 0; i < policy_section_count; i++)
-		if (strcmp(policy_sections[i].name, name) == 0)
-			return &policy_sections[i];
-	return NULL;
-}
-
-const struct policy_key *policy_key_find(const struct policy_section *section, const char *name)
-{
-	for (size_t i = 0; i < section->key_count; i++)
-		if (strcmp(section->keys[i].name, name) == 0)
-			return &section->keys[i];
-	return NULL;
-}
-
-bool policy_key_is_many(const struct policy_key *key)
-{
-	return key->type >= POLICY_KEY_WORDS;
-}

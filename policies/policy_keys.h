@@ -25,6 +25,7 @@ enum policy_key_type {
 	POLICY_KEY_PATHS,      /* string_list: values split at blanks, absolute after loading */
 	POLICY_KEY_TEXTS,      /* string_list: one whole value a key */
 	POLICY_KEY_PARAMETERS, /* policy_parameter array, its count at count_offset */
+	POLICY_KEY_WEIGHTS,    /* policy_weight array, likewise */
 };
 
 struct policy_key {
@@ -32,8 +33,8 @@ struct policy_key {
 	enum policy_key_type type;
 	bool required;
 	size_t offset;       /* of the member in the section's struct */
-	size_t count_offset; /* POLICY_KEY_PARAMETERS only */
-	double minimum;      /* numbers only, in the unit */
+	size_t count_offset; /* POLICY_KEY_PARAMETERS and POLICY_KEY_WEIGHTS only */
+	double minimum;      /* numbers and weights only, in the unit */
 	double maximum;
 	const char *unit;          /* must be written behind a number; NULL: a plain number */
 	const char *choices;       /* names separated by blanks */
@@ -61,6 +62,8 @@ extern const size_t policy_section_count;
 /* NULL when there is none. Names are compared as written: git-config gives them in lower case. */
 const struct policy_section *policy_section_find(const char *name);
 const struct policy_key *policy_key_find(const struct policy_section *section, const char *name);
+/* What to write instead of a key of an earlier version; NULL when NAME never was one. */
+const char *policy_key_retired(const struct policy_section *section, const char *name);
 /* True for keys that may stand several times in one file. */
 bool policy_key_is_many(const struct policy_key *key);
 

@@ -272,6 +272,63 @@ static int store_parameter(const struct policy_key *key, const char *text, void 
 	return 0;
 }
 
+static int check_prefix(const char *prefix, struct error *err)
+{
+	if (prefix[0] == '/' || text_starts_with(prefix, "./") || strstr(prefix, ".."))
+		return error_set(err, ERROR_USAGE,
+				 "must start with a path as git shows it, such as kernel/sched");
+	return 0;
+}
+
+/* "PATH-PREFIX WEIGHT": the weight is what follows the last blank. */
+static int store_weight(const struct policy_key *key, const char *text, void *item,
+			struct error *err)
+{
+	struct policy_weight **array = (void *)((char *)item + key->offset);
+	size_t *count = (void *)((char *)item + key->count_offset);
+	const char *blank = strrchr(text, ' ');
+	double weight;
+	if (!blank || blank == text)
+		return error_set(err, ERROR_USAGE, "must be PATH-PREFIX WEIGHT, as in \"%s\"",
+				 key->example);
+	if (*count == list_limit)
+		return error_set(err, ERROR_USAGE, "makes more than %zu values", list_limit);
+	auto_free char *prefix = text_format("%.*s", (int)(blank - text), text);
+	if (check_prefix(prefix, err) < 0)
+		return -1;
+	if (parse_number(key, blank + 1, &weight, err) < 0)
+		return error_prefix(err, "the weight of %s", prefix);
+	for (size_t i = 0; i < *count; i++)
+		if (strcmp((*array)[i].prefix, prefix) == 0)
+			return error_set(err, ERROR_USAGE, "the prefix %s was given before",
+					 prefix);
+	*array = memory_resize(*array, *count + 1, sizeof(**array));
+	(*array)[(*count)++] = (struct policy_weight){take(prefix), weight};
+	return 0;
+}
+
+static void clear_parameters(const struct policy_key *key, void *item)
+{
+	struct policy_parameter **array = (void *)((char *)item + key->offset);
+	size_t *count = (void *)((char *)item + key->count_offset);
+	for (size_t i = 0; i < *count; i++)
+		parameter_free(&(*array)[i]);
+	free(*array);
+	*array = NULL;
+	*count = 0;
+}
+
+static void clear_weights(const struct policy_key *key, void *item)
+{
+	struct policy_weight **array = (void *)((char *)item + key->offset);
+	size_t *count = (void *)((char *)item + key->count_offset);
+	for (size_t i = 0; i < *count; i++)
+		free((*array)[i].prefix);
+	free(*array);
+	*array = NULL;
+	*count = 0;
+}
+
 int policy_value_store(const struct policy_key *key, const char *text,
 		       const struct policy_folders *folders, void *item, struct error *err)
 {
@@ -293,6 +350,8 @@ int policy_value_store(const struct policy_key *key, const char *text,
 				 "must be UTF-8 without tabs and other control characters");
 	if (key->type == POLICY_KEY_PARAMETERS)
 		return store_parameter(key, text, item, err);
+	if (key->type == POLICY_KEY_WEIGHTS)
+		return store_weight(key, text, item, err);
 	return stores[key->type](key, text, folders, (char *)item + key->offset, err);
 }
 
@@ -304,13 +363,9 @@ void policy_value_clear(const struct policy_key *key, void *item)
 		free(*text);
 		*text = NULL;
 	} else if (key->type == POLICY_KEY_PARAMETERS) {
-		struct policy_parameter **array = member;
-		size_t *count = (void *)((char *)item + key->count_offset);
-		for (size_t i = 0; i < *count; i++)
-			parameter_free(&(*array)[i]);
-		free(*array);
-		*array = NULL;
-		*count = 0;
+		clear_parameters(key, item);
+	} else if (key->type == POLICY_KEY_WEIGHTS) {
+		clear_weights(key, item);
 	} else if (policy_key_is_many(key)) {
 		string_list_free(member);
 	}

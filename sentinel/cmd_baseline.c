@@ -62,13 +62,13 @@ static int print_baseline(struct context *context, const struct store_baseline *
 	return 0;
 }
 
-/* The same commit, measured in the same way in as many boots, is the same baseline: it is
+/* The same commit, measured in the same way in as many boots or more, is the same baseline: it is
    continued, not begun again. */
 static int is_same(struct context *context, const struct store_baseline *baseline,
 		   const char *commit, bool *ret_same, struct error *err)
 {
 	*ret_same = baseline->id && strcmp(baseline->commit, commit) == 0 &&
-		    baseline->boots == context->policy.night.baseline_boots;
+		    baseline->boots >= context->policy.night.baseline_boots;
 	return *ret_same ? conductor_baseline_is_current(context, baseline, ret_same, err) : 0;
 }
 
@@ -95,9 +95,44 @@ static int set_baseline(struct context *context, const char *revision, struct er
 		if (store_add_baseline(context->store, &baseline, err) < 0)
 			return -1;
 	}
-	if (!baseline.complete && conductor_baseline(context, &baseline, err) < 0)
+	if ((!baseline.complete || baseline.pending) &&
+	    conductor_baseline(context, &baseline, err) < 0)
 		return -1;
 	baseline.complete = true;
+	context_tell_time(context);
+	return print_baseline(context, &baseline, err);
+}
+
+/* The same kernel again: what a drifting machine does to it is told from what commits do. */
+static int remeasure_baseline(struct context *context, struct error *err)
+{
+	auto_cleanup(store_baseline_free) struct store_baseline baseline = {0};
+	bool current;
+	if (context_open_for_work(context, err) < 0 || context_open_bench(context, err) < 0 ||
+	    store_get_baseline(context->store, context->tree->name, context->machine_policy->name,
+			       true, &baseline, err) < 0)
+		return -1;
+	if (!baseline.id)
+		return error_set(err, ERROR_USAGE,
+				 "tree %s has no complete baseline on %s; run \"sentinel baseline "
+				 "set REV\" first",
+				 context->tree->name, context->machine_policy->name);
+	if (conductor_baseline_is_current(context, &baseline, &current, err) < 0)
+		return -1;
+	if (!current)
+		return error_set(
+			err, ERROR_USAGE,
+			"machine, configuration, compiler or benchmarks have changed since "
+			"%s was measured; run \"sentinel baseline set %s\"",
+			short_id(baseline.commit), short_id(baseline.commit));
+	int64_t more = context->policy.night.pinned_boots;
+	if (!baseline.pending) {
+		if (store_extend_baseline(context->store, baseline.id, more, err) < 0)
+			return -1;
+		baseline.boots += more;
+	}
+	if (conductor_baseline(context, &baseline, err) < 0)
+		return -1;
 	context_tell_time(context);
 	return print_baseline(context, &baseline, err);
 }
@@ -123,7 +158,9 @@ int cmd_baseline(struct context *context, const struct arguments *arguments, int
 	const char *verb = arguments->operands[0];
 	if (strcmp(verb, "show") == 0 && arguments->operand_count == 1)
 		return show_baseline(context, err);
+	if (strcmp(verb, "remeasure") == 0 && arguments->operand_count == 1)
+		return remeasure_baseline(context, err);
 	if (strcmp(verb, "set") == 0 && arguments->operand_count == 2)
 		return set_baseline(context, arguments->operands[1], err);
-	return error_set(err, ERROR_USAGE, "usage: sentinel baseline set REV | show");
+	return error_set(err, ERROR_USAGE, "usage: sentinel baseline set REV | remeasure | show");
 }

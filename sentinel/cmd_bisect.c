@@ -8,6 +8,7 @@
 #include "sentinel/base/text.h"
 #include "sentinel/command.h"
 #include "sentinel/conductor.h"
+#include "sentinel/history.h"
 #include "sentinel/judge.h"
 #include "sentinel/planner.h"
 #include "sentinel/report.h"
@@ -42,10 +43,31 @@ static int find_unfinished(struct context *context, const char *good, const char
 	return 0;
 }
 
+/* What nights and "characterise" know of the series' noise; a hunt by hand needs no night. */
+static int known_noise(struct context *context, const char *series, struct hunt_noise *ret_noise,
+		       struct error *err)
+{
+	auto_history struct history history = {0};
+	auto_history_series struct history_series found = {0};
+	if (history_load(context->store, &context->policy, NULL, &history, err) < 0)
+		return -1;
+	history_series_open(&history, series, &found);
+	*ret_noise = (struct hunt_noise){
+		.deviation = found.noise.deviation,
+		.degrees = found.noise.degrees,
+		.deviation_floor = fmax(found.deviation_floor, DEVIATION_FLOOR),
+		.layout_deviation = found.noise.layout_deviation,
+	};
+	return 0;
+}
+
 static int begin(struct context *context, const char *good, const char *bad, const char *series,
 		 struct store_hunt *ret_hunt, struct error *err)
 {
 	double minimum = log1p(judge_minimum_effect_percent(&context->policy, series) / 100);
+	struct hunt_noise noise;
+	if (known_noise(context, series, &noise, err) < 0)
+		return -1;
 	minimum = fmax(minimum, 2 * DEVIATION_FLOOR);
 	*ret_hunt = (struct store_hunt){
 		.tree_name = text_copy(context->tree->name),
@@ -57,8 +79,9 @@ static int begin(struct context *context, const char *good, const char *bad, con
 				.report_probability = context->policy.hunt.report_probability,
 				.maximum_boots = (size_t)context->policy.hunt.maximum_boots,
 				.flagged_step = minimum,
-				.deviation_floor = DEVIATION_FLOOR,
 				.minimum_step = minimum / 2,
+				.layouts = (size_t)context->policy.night.layout_builds,
+				.noise = noise,
 			},
 		.started_seconds = clock_utc_seconds(),
 	};

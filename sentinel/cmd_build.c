@@ -31,7 +31,7 @@ int cmd_build(struct context *context, const struct arguments *arguments, int *r
 	struct store_build build = {0};
 	if (context_open_for_work(context, err) < 0 || context_open_artifacts(context, err) < 0 ||
 	    context_resolve(context, arguments->operands[0], commit, err) < 0 ||
-	    conductor_build(context, commit, &build, err) < 0)
+	    conductor_build(context, commit, 0, &build, err) < 0)
 		return -1;
 	print_build(context, commit, &build);
 	*ret_exit_code = build.failed ? EXIT_REGRESSION : 0;

@@ -40,7 +40,7 @@ static double deviation_percent(const struct series_boots *series)
 	       stats_mean(series->means, series->count);
 }
 
-static void fill_row(const struct policy *policy, const struct series_boots *base,
+static void fill_row(const struct policy *policy, double alpha, const struct series_boots *base,
 		     const struct series_boots *other, struct row *row)
 {
 	double before = stats_mean(base->means, base->count);
@@ -51,7 +51,7 @@ static void fill_row(const struct policy *policy, const struct series_boots *bas
 	row->change_percent =
 		base->higher_is_better ? 100 * (after / before - 1) : 100 * (1 - after / before);
 	struct verdict_rule rule = {
-		.alpha = policy->night.stage2_alpha,
+		.alpha = alpha,
 		.minimum_effect_percent = judge_minimum_effect_percent(policy, base->series),
 		.deviation_floor = fmax(base->deviation_floor, other->deviation_floor),
 	};
@@ -135,12 +135,12 @@ static const char *common_identity(const struct side *base, const struct side *o
 	return newest ? newest->identity : NULL;
 }
 
-/* Moves the boots of that identity to the front and groups them. */
+/* Moves the boots of that identity, of the plain build, to the front and groups them. */
 static void side_select(struct side *side, const char *identity)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < side->boot_count; i++) {
-		if (strcmp(side->boots[i].identity, identity) != 0)
+		if (strcmp(side->boots[i].identity, identity) != 0 || side->boots[i].layout)
 			continue;
 		struct store_boot boot = side->boots[kept];
 		side->boots[kept++] = side->boots[i];
@@ -169,9 +169,13 @@ int cmd_compare(struct context *context, const struct arguments *arguments, int 
 	auto_free char *chosen = text_copy(identity);
 	side_select(&base, chosen);
 	side_select(&other, chosen);
-	if (judge_check_sides(base.boots, base.alike_count, other.boots, other.alike_count,
-			      "the two revisions", err) < 0)
+	if (series_check_sides(base.boots, base.alike_count, other.boots, other.alike_count,
+			       "the two revisions", err) < 0)
 		return -1;
+	/* Nothing is measured again here, so the table itself must be as sure as stage 2. */
+	const struct policy_night *night = &context->policy.night;
+	double alpha = verdict_stage2_alpha(night->false_alarms_per_month, base.count,
+					    night->needless_retests_percent / 100);
 	json_t *rows = json_array();
 	bool regression = false;
 	if (!context->json)
@@ -182,7 +186,7 @@ int cmd_compare(struct context *context, const struct arguments *arguments, int 
 		if (!found)
 			continue;
 		struct row row;
-		fill_row(&context->policy, &base.series[i], found, &row);
+		fill_row(&context->policy, alpha, &base.series[i], found, &row);
 		regression |= is_regression(&row);
 		if (context->json)
 			json_array_append_new(rows, row_json(&row));

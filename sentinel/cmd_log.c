@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "sentinel/base/cleanup.h"
@@ -11,20 +10,11 @@
 #define DEFAULT_LIMIT 50
 #define LARGEST_LIMIT 100000
 
-static int read_limit(const struct arguments *arguments, size_t *ret_limit, struct error *err)
+static int read_limit(const struct arguments *arguments, int64_t *ret_limit, struct error *err)
 {
 	const char *text = argument_value(arguments, "--limit");
 	*ret_limit = DEFAULT_LIMIT;
-	if (!text)
-		return 0;
-	char *end;
-	errno = 0;
-	long value = strtol(text, &end, 10);
-	if (errno || *end || end == text || value < 1 || value > LARGEST_LIMIT)
-		return error_set(err, ERROR_USAGE, "--limit wants a number from 1 to %d",
-				 LARGEST_LIMIT);
-	*ret_limit = (size_t)value;
-	return 0;
+	return text ? argument_number("--limit", text, 1, LARGEST_LIMIT, ret_limit, err) : 0;
 }
 
 static void print_trial(const struct store_trial *trial)
@@ -40,13 +30,14 @@ static void print_trial(const struct store_trial *trial)
 static json_t *trial_json(const struct store_trial *trial)
 {
 	return json_pack(
-		"{s:I, s:s, s:I, s:I, s:s, s:s, s:I, s:s?, s:s?, s:s?, s:s?, s:s?, s:s, s:f}", "id",
-		(json_int_t)trial->id, "purpose", trial_purpose_name(trial->purpose), "owner",
+		"{s:I, s:s, s:I, s:I, s:s, s:s, s:I, s:s?, s:s?, s:s?, s:s?, s:s?, s:s, s:f, s:I}",
+		"id", (json_int_t)trial->id, "purpose", trial_purpose_name(trial->purpose), "owner",
 		(json_int_t)trial->owner, "sequence", (json_int_t)trial->sequence, "commit",
 		trial->commit, "state", trial_state_name(trial->state), "attempts",
 		(json_int_t)trial->attempts, "phase", trial->phase, "cause", trial->cause, "reason",
 		trial->reason, "console", trial->console_path, "image_digest", trial->image_digest,
-		"token", trial->token, "seconds", trial->seconds);
+		"token", trial->token, "seconds", trial->seconds, "layout",
+		(json_int_t)trial->layout);
 }
 
 /* Commits that a hunt skipped without a trial stand in its events only. */
@@ -87,11 +78,12 @@ int cmd_log(struct context *context, const struct arguments *arguments, int *ret
 	    struct error *err)
 {
 	(void)ret_exit_code;
-	size_t limit;
+	int64_t limit;
 	struct store_trial *trials;
 	size_t count;
 	if (read_limit(arguments, &limit, err) < 0 || context_open_store(context, err) < 0 ||
-	    store_list_trials(context->store, -1, -1, NULL, limit, &trials, &count, err) < 0)
+	    store_list_trials(context->store, -1, -1, NULL, (size_t)limit, &trials, &count, err) <
+		    0)
 		return -1;
 	auto_json json_t *list = context->json ? json_array() : NULL;
 	auto_json json_t *skipped = context->json ? json_array() : NULL;

@@ -99,7 +99,8 @@ int cmd_measure(struct context *context, const struct arguments *arguments, int 
 	    next_sequence(context, commit, &sequence, err) < 0)
 		return -1;
 	auto_free char *text = plan_to_text(&plan);
-	if (conductor_trial(context, PURPOSE_MEASURE, 0, sequence, commit, text, &trial, err) < 0)
+	if (conductor_trial(context, PURPOSE_MEASURE, 0, sequence, commit, 0, text, &trial, err) <
+	    0)
 		return -1;
 	if (trial.state == TRIAL_FAILED_HOST)
 		return error_set(err, ERROR_SYSTEM,

@@ -16,10 +16,24 @@ static int resume_baseline(struct context *context, size_t *done, struct error *
 	if (store_get_baseline(context->store, context->tree->name, context->machine_policy->name,
 			       false, &baseline, err) < 0)
 		return -1;
-	if (!baseline.id || baseline.complete)
+	if (!baseline.id || (baseline.complete && !baseline.pending))
 		return 0;
 	*done += 1;
 	return conductor_baseline(context, &baseline, err);
+}
+
+static int resume_characterisation(struct context *context, size_t *done, struct error *err)
+{
+	auto_cleanup(store_characterisation_free) struct store_characterisation characterisation = {
+		0};
+	if (store_get_characterisation(context->store, context->tree->name,
+				       context->machine_policy->name, false, &characterisation,
+				       err) < 0)
+		return -1;
+	if (!characterisation.id || characterisation.complete)
+		return 0;
+	*done += 1;
+	return conductor_characterise(context, &characterisation, err);
 }
 
 static int resume_nights(struct context *context, size_t *done, struct error *err)
@@ -63,7 +77,7 @@ int cmd_resume(struct context *context, const struct arguments *arguments, int *
 	       struct error *err)
 {
 	static int (*const parts[])(struct context *, size_t *, struct error *) = {
-		resume_baseline, resume_nights, resume_hunts};
+		resume_baseline, resume_characterisation, resume_nights, resume_hunts};
 	(void)arguments;
 	(void)ret_exit_code;
 	size_t done = 0;

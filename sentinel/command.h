@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "sentinel/context.h"
 
@@ -22,12 +23,13 @@ struct command_option {
 	bool required;
 };
 
+
 struct command;
 
 /* What was given on the command line, checked against the command's record. */
 struct arguments {
 	const struct command *command;
-	const char *values[8]; /* by index of the option; "" for a switch that is given */
+	const char *values[32]; /* by index of the option; "" for a switch that is given */
 	const char *operands[4];
 	size_t operand_count;
 };
@@ -48,6 +50,10 @@ struct command {
 /* The value given for the named option of this command, or NULL. */
 const char *argument_value(const struct arguments *arguments, const char *name);
 
+/* The whole TEXT of option NAME as a number; ERROR_USAGE when it is none, or out of range. */
+int argument_number(const char *name, const char *text, int64_t minimum, int64_t maximum,
+		    int64_t *ret_value, struct error *err);
+
 #define DECLARE_COMMAND(function)                                                                  \
 	int function(struct context *context, const struct arguments *arguments,                   \
 		     int *ret_exit_code, struct error *err)
@@ -65,5 +71,8 @@ DECLARE_COMMAND(cmd_status);
 DECLARE_COMMAND(cmd_log);
 DECLARE_COMMAND(cmd_compare);
 DECLARE_COMMAND(cmd_mail);
+DECLARE_COMMAND(cmd_accept);
+DECLARE_COMMAND(cmd_history);
+DECLARE_COMMAND(cmd_characterise);
 
 #endif

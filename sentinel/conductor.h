@@ -10,19 +10,21 @@
 
 #include "sentinel/context.h"
 #include "sentinel/store.h"
+#include "sentinel/store_watch.h"
 
 /* All that must be equal for two results to be compared, beside series, command and program: the
    machine, the configuration asked for, and the toolchain, as they are now. */
 int conductor_identity(struct context *context, struct digest *ret_identity, struct error *err);
 
-/* Builds a commit, or takes what is known about it, failures included. */
-int conductor_build(struct context *context, const char *commit, struct store_build *ret_build,
-		    struct error *err);
+/* Builds a commit in a layout (builder/layout.h; 0 is the plain one), or takes what is known about
+   it, failures included. */
+int conductor_build(struct context *context, const char *commit, size_t layout,
+		    struct store_build *ret_build, struct error *err);
 
 /* Brings to a final state the trial with this purpose, owner and sequence, which is queued when it
    is new. One that had failed for the host's reasons is tried afresh. */
 int conductor_trial(struct context *context, enum trial_purpose purpose, int64_t owner,
-		    int64_t sequence, const char *commit, const char *plan,
+		    int64_t sequence, const char *commit, size_t layout, const char *plan,
 		    struct store_trial *ret_trial, struct error *err);
 
 /* Would its boots be measured in the same way now? */
@@ -33,12 +35,20 @@ int conductor_baseline_is_current(struct context *context, const struct store_ba
 int conductor_baseline(struct context *context, const struct store_baseline *baseline,
 		       struct error *err);
 
+/* Measures what a characterisation still lacks and stores the noise of each series. ERROR_USAGE
+   when its commit cannot be built or booted. */
+int conductor_characterise(struct context *context,
+			   const struct store_characterisation *characterisation,
+			   struct error *err);
+
 /* Takes a night (or a judgement) to NIGHT_DONE. */
 int conductor_night(struct context *context, struct store_night *night, struct error *err);
 
 /* Takes a hunt to its answer; one that cannot go on (the tree was rewritten, the machine changed)
    ends as "cannot tell" with the reason. CONFIRM_SERIES are measured beside the hunted one when the
-   culprit is confirmed; NULL for none. */
+   culprit is confirmed; NULL for none. When one step does not explain what was measured, the parts
+   before and after the culprit are hunted as well, as hunts of their own with this one as origin.
+ */
 int conductor_hunt(struct context *context, struct store_hunt *hunt,
 		   const char *const *confirm_series, size_t confirm_count, struct error *err);
 

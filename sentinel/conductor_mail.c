@@ -48,8 +48,9 @@ int conductor_queue_mail(struct context *context, int64_t hunt, const char *mess
 
 static int report_one(struct context *context, const struct store_hunt *hunt, struct error *err)
 {
-	/* Ends that do not differ when measured again are no regression to write about. */
-	if (!hunt->finished ||
+	/* Ends that do not differ when measured again are no regression to write about; a hunt with
+	   an origin is told of in that one's mail. */
+	if (!hunt->finished || hunt->origin ||
 	    strcmp(hunt->kind, hunt_answer_kind_name(HUNT_NOT_REPRODUCIBLE)) == 0)
 		return 0;
 	if (!context->policy.mail.server) {

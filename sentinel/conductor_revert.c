@@ -10,9 +10,16 @@ static int measure(struct context *context, const struct store_hunt *hunt, int64
 		   const char *commit, const char *plan, bool *ret_stored, struct error *err)
 {
 	auto_store_trial struct store_trial trial = {0};
-	if (conductor_trial(context, PURPOSE_REVERT, hunt->id, sequence, commit, plan, &trial,
-			    err) < 0)
-		return -1;
+	*ret_stored = false;
+	if (conductor_trial(context, PURPOSE_REVERT, hunt->id, sequence, commit, 0, plan, &trial,
+			    err) < 0) {
+		/* What the revert takes away may be what the configuration wants. */
+		if (err->kind != ERROR_USAGE)
+			return -1;
+		log_notice("hunt %lld: the revert is not measured: %s", (long long)hunt->id,
+			   err->message);
+		return 0;
+	}
 	if (trial.state == TRIAL_FAILED_HOST)
 		return error_set(
 			err, ERROR_SYSTEM,

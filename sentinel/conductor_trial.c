@@ -21,74 +21,10 @@ static void set_text(char **field, const char *value)
 	*field = value ? text_copy(value) : NULL;
 }
 
-static struct store_build remember_build(const struct context *context, const char *tree_id,
-					 const char *key, const struct build_result *result)
-{
-	bool failed = result->state == BUILD_FAILED;
-	struct store_build build = {
-		.key = text_copy(key),
-		.tree_name = text_copy(context->tree->name),
-		.failed = failed,
-		.image_digest = failed ? NULL : text_copy(result->artifact.image_digest),
-		.release = failed ? NULL : text_copy(result->artifact.release),
-		.toolchain = failed ? NULL : text_copy(result->artifact.toolchain),
-		.config_digest = failed ? NULL : text_copy(result->artifact.config_digest),
-		.reason = failed ? text_copy(result->reason) : NULL,
-		.log_path = result->log_path ? text_copy(result->log_path) : NULL,
-		.seconds = result->seconds,
-	};
-	memcpy(build.tree_id, tree_id, OBJECT_ID_SIZE);
-	return build;
-}
-
-int conductor_build(struct context *context, const char *commit, struct store_build *ret_build,
-		    struct error *err)
-{
-	auto_commit_info struct commit_info info = {0};
-	char key[DIGEST_SIZE];
-	bool found;
-	if (source_tree_commit_info(context->source, commit, &info, err) < 0 ||
-	    build_key(context->tree, info.tree, key, err) < 0 ||
-	    store_get_build(context->store, key, &found, ret_build, err) < 0)
-		return -1;
-	if (found && ret_build->failed)
-		return 0;
-	struct artifact artifact = {0};
-	if (found) {
-		if (artifact_store_get(context->artifacts, key, &found, &artifact, err) < 0)
-			return -1;
-		artifact_free(&artifact);
-		if (found)
-			return 0;
-		store_build_free(ret_build);
-	}
-	auto_free char *subject = text_one_line(info.subject, 60);
-	log_notice("build %s \"%s\"", short_id(commit), subject);
-	auto_free char *folder =
-		text_format("%s/trees/%s", context->state_folder, context->tree->name);
-	auto_build_result struct build_result result = {0};
-	if (build_kernel(context->source, context->tree, info.tree, folder, context->artifacts,
-			 &result, err) < 0)
-		return error_prefix(err, "commit %s", short_id(commit));
-	*ret_build = remember_build(context, info.tree, key, &result);
-	context->builds++;
-	context->build_seconds += result.seconds;
-	if (result.state == BUILD_FAILED)
-		log_notice("build %s failed after %.0f s: %s", short_id(commit), result.seconds,
-			   result.reason);
-	else
-		log_notice("build %s %s in %.0f s", short_id(commit),
-			   result.reused ? "found" : "finished", result.seconds);
-	/* Out of time is told, and tried again when asked again. */
-	if (result.timed_out)
-		return 0;
-	return store_put_build(context->store, ret_build, err);
-}
-
 static int step_build(struct context *context, struct store_trial *trial, struct error *err)
 {
 	struct store_build build = {0};
-	if (conductor_build(context, trial->commit, &build, err) < 0)
+	if (conductor_build(context, trial->commit, trial->layout, &build, err) < 0)
 		return -1;
 	trial->state = build.failed ? TRIAL_FAILED_BUILD : TRIAL_BUILT;
 	set_text(&trial->key, build.key);
@@ -98,19 +34,6 @@ static int step_build(struct context *context, struct store_trial *trial, struct
 		trial->ended_seconds = clock_utc_seconds();
 	store_build_free(&build);
 	return store_update_trial(context->store, trial, err);
-}
-
-/* The configuration counts as the operator wrote it: what kbuild makes of it changes whenever a
-   commit adds a symbol. */
-int conductor_identity(struct context *context, struct digest *ret_identity, struct error *err)
-{
-	struct digest recipe;
-	if (build_recipe(context->tree, &recipe, err) < 0)
-		return -1;
-	auto_free char *all = text_format("machine %s\nrecipe %s\n",
-					  machine_facts(context->machine)->identity, recipe.hex);
-	digest_text(all, ret_identity);
-	return 0;
 }
 
 static char *trial_folder(const struct context *context, const struct store_trial *trial)
@@ -383,11 +306,11 @@ static int run_trial(struct context *context, struct store_trial *trial, struct 
 }
 
 int conductor_trial(struct context *context, enum trial_purpose purpose, int64_t owner,
-		    int64_t sequence, const char *commit, const char *plan,
+		    int64_t sequence, const char *commit, size_t layout, const char *plan,
 		    struct store_trial *ret_trial, struct error *err)
 {
 	struct store_trial trial = {0};
-	if (store_queue_trial(context->store, purpose, owner, sequence, commit,
+	if (store_queue_trial(context->store, purpose, owner, sequence, commit, layout,
 			      context->machine_policy->name, plan, &trial, err) < 0)
 		return -1;
 	/* Asked for again: the operator has mended the host. */

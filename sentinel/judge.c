@@ -4,124 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/stats/creep.h"
 #include "sentinel/base/cleanup.h"
 #include "sentinel/base/robust.h"
 #include "sentinel/base/text.h"
 
-/* Below this nothing repeats, whatever a program prints: half a tenth of a percent. */
-#define LEAST_DEVIATION 0.0005
-
-static struct series_boots *series_get(struct series_boots **series, size_t *count,
-				       const struct store_boot *boot)
-{
-	for (size_t i = 0; i < *count; i++)
-		if (strcmp((*series)[i].series, boot->series) == 0)
-			return &(*series)[i];
-	*series = memory_resize(*series, *count + 1, sizeof(**series));
-	struct series_boots *added = &(*series)[(*count)++];
-	*added = (struct series_boots){
-		.series = boot->series,
-		.unit = boot->unit,
-		.higher_is_better = boot->higher_is_better,
-		.deviation_floor = LEAST_DEVIATION,
-	};
-	return added;
-}
-
-static void series_add(struct series_boots *series, const struct store_boot *boot)
-{
-	auto_free double *badness = memory_array(boot->count, sizeof(double));
-	for (size_t i = 0; i < boot->count; i++)
-		badness[i] = stats_badness(boot->values[i], boot->higher_is_better);
-	series->values = memory_resize(series->values, series->count + 1, sizeof(double));
-	series->means = memory_resize(series->means, series->count + 1, sizeof(double));
-	series->values[series->count] = verdict_boot_value(badness, boot->count);
-	series->means[series->count] = stats_mean(boot->values, boot->count);
-	/* A value rounded to a step of width w has a deviation of w / sqrt(12) from that alone. */
-	double rounding = boot->resolution / series->means[series->count] / sqrt(12);
-	series->deviation_floor = fmax(series->deviation_floor, rounding);
-	series->count++;
-}
-
-void series_group(const struct store_boot *boots, size_t count, struct series_boots **ret_series,
-		  size_t *ret_count)
-{
-	*ret_series = NULL;
-	*ret_count = 0;
-	for (size_t i = 0; i < count; i++)
-		if (boots[i].count)
-			series_add(series_get(ret_series, ret_count, &boots[i]), &boots[i]);
-}
-
-void series_free(struct series_boots *series, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		free(series[i].values);
-		free(series[i].means);
-	}
-	free(series);
-}
-
-const struct series_boots *series_find(const struct series_boots *series, size_t count,
-				       const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(series[i].series, name) == 0)
-			return &series[i];
-	return NULL;
-}
-
-static int refuse(const char *what, const char *difference, const struct store_boot *a,
-		  const struct store_boot *b, struct error *err)
-{
-	return error_set(err, ERROR_USAGE,
-			 "%s: trials %lld and %lld were measured under unlike conditions (%s) and "
-			 "are not compared; measure the baseline again with \"sentinel baseline "
-			 "set\"",
-			 what, (long long)a->trial, (long long)b->trial, difference);
-}
-
-/* The first boot of the same series, which may be the boot itself. */
-static const struct store_boot *first_of_series(const struct store_boot *boots,
-						const struct store_boot *boot)
-{
-	while (strcmp(boots->series, boot->series) != 0)
-		boots++;
-	return boots;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-int judge_check_alike(const struct store_boot *boots, size_t count, const char *what,
-		      struct error *err)
-{
-	for (size_t i = 1; i < count; i++) {
-		const struct store_boot *first = first_of_series(boots, &boots[i]);
-		if (strcmp(boots[i].identity, boots[0].identity) != 0)
-			return refuse(what, "machine, configuration or compiler", &boots[0],
-				      &boots[i], err);
-		if (!same_text(boots[i].command, first->command))
-			return refuse(what, "the benchmark's parameters", first, &boots[i], err);
-		if (!same_text(boots[i].program, first->program))
-			return refuse(what, "the benchmark's program", first, &boots[i], err);
-	}
-	return 0;
-}
-
-int judge_check_sides(const struct store_boot *a, size_t a_count, const struct store_boot *b,
-		      size_t b_count, const char *what, struct error *err)
-{
-	/* A list that borrows both sides. */
-	auto_free struct store_boot *both = memory_array(a_count + b_count, sizeof(*both));
-	if (a_count)
-		memcpy(both, a, a_count * sizeof(*both));
-	if (b_count)
-		memcpy(both + a_count, b, b_count * sizeof(*both));
-	return judge_check_alike(both, a_count + b_count, what, err);
-}
+/* What is alarming about a creep is asked once, of one series: not shared with all the others. */
+#define CREEP_ALPHA 0.001
+enum { CREEP_BLOCK = 10 /* nights */ };
 
 const struct policy_benchmark *judge_benchmark(const struct policy *policy, const char *series)
 {
@@ -140,114 +30,220 @@ double judge_minimum_effect_percent(const struct policy *policy, const char *ser
 	return benchmark ? benchmark->minimum_effect_percent : 1;
 }
 
-static void add_verdict(struct store_verdict **verdicts, size_t *count, const char *series,
-			int64_t stage, const struct verdict *verdict)
-{
-	*verdicts = memory_resize(*verdicts, *count + 1, sizeof(**verdicts));
-	(*verdicts)[(*count)++] = (struct store_verdict){text_copy(series), stage, *verdict};
-}
-
-/* Both sides of a comparison, grouped. */
-struct sides {
-	struct series_boots *baseline;
-	size_t baseline_count;
-	struct series_boots *head;
-	size_t head_count;
-};
-
-static void sides_free(struct sides *sides)
-{
-	series_free(sides->baseline, sides->baseline_count);
-	series_free(sides->head, sides->head_count);
-}
-
-static int sides_group(const struct store_boot *baseline, size_t baseline_count,
-		       const struct store_boot *head, size_t head_count, struct sides *sides,
-		       struct error *err)
-{
-	if (judge_check_sides(baseline, baseline_count, head, head_count, "baseline and head",
-			      err) < 0)
-		return -1;
-	series_group(baseline, baseline_count, &sides->baseline, &sides->baseline_count);
-	series_group(head, head_count, &sides->head, &sides->head_count);
-	return 0;
-}
-
-static struct verdict_rule rule_for(const struct policy *policy, double alpha,
-				    const struct series_boots *baseline,
-				    const struct series_boots *head)
+static struct verdict_rule rule_for(const struct policy *policy, const char *series, double alpha,
+				    double floor)
 {
 	return (struct verdict_rule){
 		.alpha = alpha,
-		.minimum_effect_percent = judge_minimum_effect_percent(policy, head->series),
-		.deviation_floor = fmax(baseline->deviation_floor, head->deviation_floor),
+		.minimum_effect_percent = judge_minimum_effect_percent(policy, series),
+		.deviation_floor = floor,
 	};
 }
 
-int judge_stage1(const struct policy *policy, const struct store_boot *baseline,
-		 size_t baseline_count, const struct store_boot *head, size_t head_count,
-		 struct store_verdict **ret_verdicts, size_t *ret_count, struct error *err)
+static double stage1_alpha(const struct policy *policy)
 {
-	auto_cleanup(sides_free) struct sides sides = {0};
-	if (sides_group(baseline, baseline_count, head, head_count, &sides, err) < 0)
-		return -1;
-	struct store_verdict *verdicts = NULL;
-	size_t count = 0;
-	for (size_t i = 0; i < sides.head_count; i++) {
-		const struct series_boots *tonight = &sides.head[i];
-		const struct series_boots *before =
-			series_find(sides.baseline, sides.baseline_count, tonight->series);
-		struct verdict verdict = {.state = VERDICT_NO_DATA, .boots = tonight->count};
-		if (before) {
-			struct verdict_rule rule =
-				rule_for(policy, policy->night.stage1_alpha, before, tonight);
-			verdict_stage1(before->values, before->count, tonight->values,
-				       tonight->count, &rule, &verdict);
-		}
-		add_verdict(&verdicts, &count, tonight->series, 1, &verdict);
-	}
-	/* A number that is missing tonight is not a good number. */
-	for (size_t i = 0; i < sides.baseline_count; i++) {
-		const struct series_boots *before = &sides.baseline[i];
-		struct verdict verdict = {.state = VERDICT_NO_DATA,
-					  .baseline_boots = before->count};
-		if (!series_find(sides.head, sides.head_count, before->series))
-			add_verdict(&verdicts, &count, before->series, 1, &verdict);
-	}
-	*ret_verdicts = verdicts;
-	*ret_count = count;
-	return 0;
+	return policy->night.needless_retests_percent / 100;
 }
 
-int judge_stage2(const struct policy *policy, const struct store_verdict *stage1,
-		 size_t stage1_count, const struct store_boot *baseline, size_t baseline_count,
-		 const struct store_boot *head, size_t head_count,
-		 struct store_verdict **ret_verdicts, size_t *ret_count, struct error *err)
+static void set_reference(struct store_verdict *verdict, const char *commit)
 {
-	auto_cleanup(sides_free) struct sides sides = {0};
-	if (sides_group(baseline, baseline_count, head, head_count, &sides, err) < 0)
-		return -1;
-	struct store_verdict *verdicts = NULL;
+	memcpy(verdict->reference, commit, strlen(commit) + 1);
+}
+
+static size_t level_of_nights(const struct history_series *series, size_t from, size_t to,
+			      double *ret_location)
+{
+	auto_free double *values = memory_array(to, sizeof(*values));
 	size_t count = 0;
-	for (size_t i = 0; i < stage1_count; i++) {
-		if (stage1[i].verdict.state != VERDICT_FLAGGED)
-			continue;
-		const struct series_boots *before =
-			series_find(sides.baseline, sides.baseline_count, stage1[i].series);
-		const struct series_boots *tonight =
-			series_find(sides.head, sides.head_count, stage1[i].series);
-		struct verdict verdict = {.state = VERDICT_NO_DATA};
-		if (before && tonight) {
-			struct verdict_rule rule =
-				rule_for(policy, policy->night.stage2_alpha, before, tonight);
-			size_t pairs =
-				before->count < tonight->count ? before->count : tonight->count;
-			verdict_stage2(before->values, tonight->values, pairs, &stage1[i].verdict,
-				       &rule, &verdict);
-		}
-		add_verdict(&verdicts, &count, stage1[i].series, 2, &verdict);
+	for (size_t i = from; i < to; i++)
+		if (isfinite(series->nights[i].value))
+			values[count++] = series->nights[i].value;
+	if (count)
+		*ret_location = verdict_night_value(
+			values, count,
+			fmax(stats_median_deviation(values, count), series->deviation_floor));
+	return count;
+}
+
+/* What creep is told against: a level, the nights to compare, and the kernel of that level. */
+struct pinned {
+	struct creep_level level;
+	size_t from;
+	const char *commit;
+};
+
+static bool find_pinned(const struct history *history, const struct history_series *series,
+			struct pinned *ret_pinned)
+{
+	struct watch_pin pin;
+	struct pinned pinned = {.commit = history->baseline.commit};
+	if (!watch_pin(series->nights, series->night_count, &series->watch,
+		       history->baseline.set_seconds, VERDICT_NIGHTS_LEAST, &pin))
+		return false;
+	if (pin.level_from != WATCH_NO_NIGHT) {
+		pinned.level.nights = (double)level_of_nights(series, pin.level_from, pin.from,
+							      &pinned.level.location);
+		pinned.commit = series->nights[pin.level_from].head;
+	} else if (series->pinned_count) {
+		pinned.level.location =
+			verdict_night_value(series->pinned, series->pinned_count,
+					    fmax(series->noise.deviation, series->deviation_floor));
+		pinned.level.nights =
+			(double)series->pinned_count / (double)history->policy->night.boots;
 	}
-	*ret_verdicts = verdicts;
-	*ret_count = count;
+	pinned.from = pin.from;
+	*ret_pinned = pinned;
+	return pinned.level.nights > 0;
+}
+
+/*
+ * Of a night, pooled over all since the pin in blocks that are too short to creep far: with the few
+ * of the window the sum would wander off by chance. DEVIATION stands in while there are not enough.
+ */
+static double creep_deviation(const struct history_series *series, const double *values,
+			      size_t count, double deviation)
+{
+	struct pooled pooled = {0};
+	if (count < 2 * CREEP_BLOCK)
+		return deviation;
+	for (size_t i = 0; i + CREEP_BLOCK <= count; i += CREEP_BLOCK)
+		pooled_add(&pooled, values + i, CREEP_BLOCK);
+	return fmax(pooled_deviation(&pooled), series->deviation_floor);
+}
+
+static bool has_crept(const struct history_series *series, const struct pinned *pinned,
+		      double deviation)
+{
+	auto_free double *values = memory_array(series->night_count + 1, sizeof(*values));
+	size_t count = watch_values(series->nights, series->night_count, series->accepted,
+				    pinned->from, values);
+	struct creep creep;
+	deviation = creep_deviation(series, values, count, deviation);
+	values[count++] = series->tonight_value;
+	creep_watch(values, count, &pinned->level, deviation, &creep);
+	return creep.flagged;
+}
+
+/* Says of a series without a step whether it has moved away from the pinned level little by little.
+ */
+static void judge_creep(const struct history *history, const struct history_series *series,
+			struct store_verdict *verdict)
+{
+	struct pinned pinned;
+	double minimum = log1p(judge_minimum_effect_percent(history->policy, series->name) / 100);
+	if (verdict->verdict.state != VERDICT_UNCHANGED || verdict->event != WATCH_NONE ||
+	    verdict->verdict.basis != VERDICT_BY_NIGHTS || !find_pinned(history, series, &pinned))
+		return;
+	double change = series->tonight_value - pinned.level.location;
+	size_t since = series->watch.creep_since;
+	if (since != WATCH_NO_NIGHT) {
+		bool gone = watch_is_gone(series->nights[since].change, change,
+					  verdict->verdict.deviation);
+		verdict->event = gone ? WATCH_FIXED : WATCH_CREEP;
+		verdict->verdict.state = gone ? VERDICT_UNCHANGED : VERDICT_KNOWN;
+		verdict->since = series->nights[since].id;
+		return;
+	}
+	if (change < minimum || strcmp(pinned.commit, history->tonights_head) == 0 ||
+	    !has_crept(series, &pinned, verdict->verdict.deviation))
+		return;
+	verdict->event = WATCH_CREEP;
+	verdict->verdict.state = VERDICT_FLAGGED;
+	verdict->verdict.change = change;
+	verdict->verdict.change_percent = stats_percent(change);
+	verdict->verdict.threshold = minimum;
+	set_reference(verdict, pinned.commit);
+}
+
+static void judge_step(const struct history *history, const struct history_series *series,
+		       struct store_verdict *verdict)
+{
+	struct verdict_rule rule = rule_for(history->policy, series->name,
+					    stage1_alpha(history->policy), series->deviation_floor);
+	auto_free double *nights = memory_array(series->watch.count, sizeof(*nights));
+	size_t count = watch_values(series->nights, series->night_count, series->accepted,
+				    series->watch.window_from, nights);
+	if (count >= VERDICT_NIGHTS_LEAST && series->tonight_count)
+		verdict_stage1_nights(nights, count, series->tonight_value, series->tonight_count,
+				      &rule, &verdict->verdict);
+	else
+		verdict_stage1(series->young, series->young_count, series->tonight,
+			       series->tonight_count, &rule, &verdict->verdict);
+}
+
+void judge_stage1(const struct history *history, const char *name,
+		  struct store_verdict *ret_verdict)
+{
+	auto_history_series struct history_series series = {0};
+	struct store_verdict verdict = {.series = text_copy(name), .stage = 1};
+	history_series_open(history, name, &series);
+	judge_step(history, &series, &verdict);
+	struct watch_tonight tonight = {
+		.head = history->tonights_head,
+		.value = series.tonight_value,
+		.accepted = history_accepted_head(history, &series),
+	};
+	struct watch_decision decision;
+	watch_decide(series.nights, &series.watch, &verdict.verdict, &tonight, &decision);
+	verdict.verdict.state = decision.state;
+	verdict.event = decision.event;
+	verdict.since = decision.since;
+	verdict.layout_deviation = series.noise.layout_deviation;
+	if (decision.reference)
+		set_reference(&verdict, decision.reference);
+	judge_creep(history, &series, &verdict);
+	*ret_verdict = verdict;
+}
+
+/* Both boots of a pair have a number, or the pair is left out. */
+static size_t make_pairs(const struct store_boot *boots, size_t count,
+			 const struct store_verdict *flagged, double within,
+			 struct verdict_pair *pairs)
+{
+	size_t found = 0;
+	for (size_t i = 0; i + 1 < count; i++) {
+		const struct store_boot *first = &boots[i];
+		const struct store_boot *second = &boots[i + 1];
+		if (first->sequence / 2 != second->sequence / 2 || !first->count || !second->count)
+			continue;
+		bool swapped = strcmp(first->commit, flagged->reference) != 0;
+		pairs[found++] = (struct verdict_pair){
+			.baseline = series_boot_value(swapped ? second : first, within),
+			.head = series_boot_value(swapped ? first : second, within),
+			.layout = first->layout,
+		};
+	}
+	return found;
+}
+
+int judge_stage2(const struct history *history, const struct store_verdict *flagged,
+		 size_t series_count, const struct store_boot *boots, size_t count,
+		 struct store_verdict *ret_verdict, struct error *err)
+{
+	if (series_check_alike(boots, count, "the retest", err) < 0)
+		return -1;
+	const struct policy_night *night = &history->policy->night;
+	auto_history_series struct history_series series = {0};
+	history_series_open(history, flagged->series, &series);
+	double alpha = flagged->event == WATCH_CREEP
+			       ? CREEP_ALPHA
+			       : verdict_stage2_alpha(night->false_alarms_per_month, series_count,
+						      stage1_alpha(history->policy));
+	struct verdict_rule rule =
+		rule_for(history->policy, flagged->series, alpha,
+			 fmax(series.deviation_floor, series_floor(boots, count)));
+	auto_free struct verdict_pair *pairs = memory_array(count, sizeof(*pairs));
+	size_t pair_count = make_pairs(boots, count, flagged, series.within_deviation, pairs);
+	struct store_verdict verdict = {
+		.series = text_copy(flagged->series),
+		.stage = 2,
+		.event = flagged->event,
+		.since = flagged->since,
+		.layout_deviation = series.noise.layout_deviation,
+	};
+	set_reference(&verdict, flagged->reference);
+	verdict_stage2(pairs, pair_count, flagged->verdict.change, &series.noise, &rule,
+		       &verdict.verdict);
+	*ret_verdict = verdict;
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,21 @@ static const struct command_option init_options[] = {
 	{0},
 };
 
+static const struct command_option accept_options[] = {
+	{"--all", NULL, "accept everything that is open", false},
+	{"--night", "N", "the night whose level is the right one from now on", false},
+	{"--reason", "TEXT", "why, for those who read the list later", false},
+	{"--list", NULL, "accept nothing; print what is open and what was accepted", false},
+	{0},
+};
+
+static const struct command_option characterise_options[] = {
+	{"--boots", "N", "boots in all (default 10)", false},
+	{"--rebuilds", "N", "builds with their functions placed differently (default 5)", false},
+	{"--show", NULL, "measure nothing; print what was found last", false},
+	{0},
+};
+
 static const struct command commands[] = {
 	{"init", "", 0, 0, "write a commented sentinel.conf",
 	 "Writes the file that -c names (sentinel.conf by default), with every section and key "
@@ -61,13 +77,26 @@ static const struct command commands[] = {
 	 "that\n"
 	 "does not build, boot or finish exits with 1.",
 	 NULL, cmd_measure},
-	{"baseline", "set REV | show", 1, 2, "measure or show what nights are compared with",
+	{"baseline", "set REV | remeasure | show", 1, 2, "measure or show the pinned kernel",
 	 "\"baseline set REV\" measures REV in as many boots as night.baseline-boots says and "
 	 "makes\n"
-	 "it the baseline of the tree and machine. Called again it continues what is unfinished, "
-	 "and\n"
-	 "measures anew when machine, configuration, compiler or benchmarks have changed.",
+	 "it the baseline of the tree and machine: the first nights are compared with it, and "
+	 "later\n"
+	 "ones are watched for creeping away from it. Called again it continues what is "
+	 "unfinished,\n"
+	 "and measures anew when machine, configuration, compiler or benchmarks have changed.\n"
+	 "\"baseline remeasure\" adds night.pinned-boots boots of the same kernel; once a month "
+	 "is\n"
+	 "enough.",
 	 NULL, cmd_baseline},
+	{"characterise", "[REV]", 0, 1, "measure this machine's noise, and say what it can see",
+	 "Boots one kernel (the head of the branch by default) over several builds with their\n"
+	 "functions placed differently, and says of each series how much it scatters within a "
+	 "boot,\n"
+	 "between boots and between builds, which step one night can see, and what it would take "
+	 "to\n"
+	 "see 1, 2 and 5 %. Nights and hunts use the result while they know little themselves.",
+	 characterise_options, cmd_characterise},
 	{"judge", "REV", 1, 1, "compare one revision with the baseline, in both stages",
 	 "Measures REV, compares it with the baseline, and measures what moved again in fresh\n"
 	 "interleaved boots. Exits with 1 on a regression, and when REV does not build, boot or\n"
@@ -83,12 +112,25 @@ static const struct command commands[] = {
 	{"nightly", "", 0, 0, "one whole night: head, verdict, hunt, mail",
 	 "Finishes an unfinished night, then fetches the tree, measures its head, judges it "
 	 "against\n"
-	 "the baseline, hunts every regression and mails the culprits. A head that was judged "
-	 "already\n"
-	 "is not measured again. Exits with 4 when mail could not be delivered; it waits.",
+	 "the accepted nights, hunts every new regression and mails the culprits. A head that was\n"
+	 "judged already is not measured again. Exits with 4 when mail could not be delivered; "
+	 "it\n"
+	 "waits.",
 	 exit_code_options, cmd_nightly},
+	{"accept", "[SERIES]", 0, 1, "accept a step: compare with the new level from now on",
+	 "Ends an open regression, or a creep, that is to stay: the level of the night in which "
+	 "it\n"
+	 "had its present size becomes the one that later nights are compared with.",
+	 accept_options, cmd_accept},
+	{"history", "[SERIES]", 0, 1, "show what the nights measured, and when a series changed",
+	 "All series in short; or every night of one, with what it concluded. Steps are dated by "
+	 "a\n"
+	 "look at the whole history, afterwards, and so may show what no single night could see.",
+	 NULL, cmd_history},
 	{"resume", "", 0, 0, "finish what an interruption left behind",
-	 "Continues the unfinished baseline, nights and hunts, and sends mail that is waiting.",
+	 "Continues the unfinished baseline, characterisation, nights and hunts, and sends mail "
+	 "that\n"
+	 "is waiting.",
 	 NULL, cmd_resume},
 	{"status", "", 0, 0, "show what is going on and what is waiting", "", NULL, cmd_status},
 	{"log", "", 0, 0, "list trials, newest first, with the reason of each failure", "",
@@ -112,7 +154,7 @@ static void print_help(void)
 	printf("%s\nWatches a kernel tree for performance regressions and names the commit.\n\n",
 	       global_usage);
 	for (size_t i = 0; i < array_length(commands); i++)
-		printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+		printf("  %-12s %s\n", commands[i].name, commands[i].summary);
 	printf("\n  -c FILE      configuration (default: $SENTINEL_CONFIG or ./sentinel.conf)\n"
 	       "  --state DIR  where everything learned is kept (default: $SENTINEL_STATE, or the\n"
 	       "               folder \"state\" beside the configuration)\n"
@@ -144,6 +186,19 @@ const char *argument_value(const struct arguments *arguments, const char *name)
 		if (strcmp(arguments->command->options[i].name, name) == 0)
 			return arguments->values[i];
 	return NULL;
+}
+
+int argument_number(const char *name, const char *text, int64_t minimum, int64_t maximum,
+		    int64_t *ret_value, struct error *err)
+{
+	char *end;
+	errno = 0;
+	long long value = strtoll(text, &end, 10);
+	if (errno || *end || end == text || value < minimum || value > maximum)
+		return error_set(err, ERROR_USAGE, "%s wants a number from %lld to %lld", name,
+				 (long long)minimum, (long long)maximum);
+	*ret_value = value;
+	return 0;
 }
 
 static int unknown_word(const char *what, const char *word, const char *const *known,

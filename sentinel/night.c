@@ -31,6 +31,8 @@ int night_begin(struct context *context, const char *kind, const char *head,
 		.tree_name = text_copy(context->tree->name),
 		.machine = text_copy(context->machine_policy->name),
 		.baseline = id,
+		.retest_pairs = context->policy.night.retest_pairs,
+		.layouts = context->policy.night.layout_builds,
 		.state = NIGHT_MEASURING,
 		.started_seconds = clock_utc_seconds(),
 	};
@@ -77,6 +79,8 @@ int night_print(struct context *context, const struct store_night *night, struct
 bool night_is_bad(const struct store_night *night)
 {
 	return night->outcome && (strcmp(night->outcome, NIGHT_REGRESSION) == 0 ||
+				  strcmp(night->outcome, NIGHT_KNOWN) == 0 ||
+				  strcmp(night->outcome, NIGHT_CREEP) == 0 ||
 				  text_starts_with(night->outcome, "failed-"));
 }
 

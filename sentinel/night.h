@@ -5,11 +5,8 @@
 /* What the commands that work on nights and judgements share. */
 
 #include "sentinel/context.h"
+#include "sentinel/planner.h"
 #include "sentinel/store.h"
-
-/* Outcomes that others look for; the second is how such an outcome begins. */
-#define NIGHT_REGRESSION "regression"
-#define NIGHT_NOT_JUDGED "not judged"
 
 /* Adds a night of KIND ("nightly" or "judge") for this head. ERROR_USAGE without a baseline. */
 int night_begin(struct context *context, const char *kind, const char *head,
@@ -19,7 +16,7 @@ int night_begin(struct context *context, const char *kind, const char *head,
 int night_find_unfinished(struct context *context, const char *kind, struct store_night *ret_night,
 			  struct error *err);
 int night_print(struct context *context, const struct store_night *night, struct error *err);
-/* A regression, or a head that does not build, boot or finish. */
+/* A regression, new or known, a creep, or a head that does not build, boot or finish. */
 bool night_is_bad(const struct store_night *night);
 /* False for a night that ended without learning anything about its head. */
 bool night_is_judged(const struct store_night *night);

@@ -83,17 +83,105 @@ int planner_plan(const struct policy_benchmark *const *benchmarks, size_t benchm
 	return 0;
 }
 
-bool planner_retest_is_head(int64_t sequence)
+int planner_series(const struct policy_benchmark *const *benchmarks, size_t benchmark_count,
+		   char ***ret_names, size_t *ret_count, struct error *err)
 {
-	return sequence % 4 == 1 || sequence % 4 == 2;
+	char **names = NULL;
+	size_t count = 0;
+	int result = 0;
+	for (size_t i = 0; i < benchmark_count && result == 0; i++) {
+		struct policy_case *cells;
+		size_t cell_count;
+		result = policy_benchmark_cases(benchmarks[i], &cells, &cell_count, err);
+		if (result < 0)
+			break;
+		names = memory_resize(names, count + cell_count, sizeof(*names));
+		for (size_t j = 0; j < cell_count; j++)
+			names[count++] = planner_series_name(benchmarks[i], cells[j].name);
+		policy_cases_free(cells, cell_count);
+	}
+	if (result == 0) {
+		*ret_names = names;
+		*ret_count = count;
+		return 0;
+	}
+	while (count)
+		free(names[--count]);
+	free(names);
+	return -1;
 }
 
-static bool any(const struct store_verdict *verdicts, size_t count, enum verdict_state state)
+/* Of one round; a multiple of four, so that interleaving is the same in each. */
+#define ROUND_BOOTS 1000
+
+bool planner_retest_is_head(int64_t boot)
 {
+	return boot % 4 == 1 || boot % 4 == 2;
+}
+
+size_t planner_retest_layout(int64_t boot, int64_t layouts)
+{
+	return layouts > 1 ? (size_t)(1 + boot / 2 % layouts) : 0;
+}
+
+int64_t planner_retest_sequence(int64_t round, int64_t boot)
+{
+	return round * ROUND_BOOTS + boot;
+}
+
+bool planner_is_retested(const struct store_verdict *verdict, const char *reference)
+{
+	return verdict->verdict.state == VERDICT_FLAGGED &&
+	       strcmp(verdict->reference, reference) == 0;
+}
+
+/* The first flagged verdict with the reference of the one at INDEX. */
+static size_t first_of_round(const struct store_verdict *verdicts, size_t index)
+{
+	size_t i = 0;
+	while (!planner_is_retested(&verdicts[i], verdicts[index].reference))
+		i++;
+	return i;
+}
+
+int64_t planner_retest_round_of(const struct store_verdict *verdicts, size_t index)
+{
+	size_t first = first_of_round(verdicts, index);
+	int64_t round = 0;
+	for (size_t i = 0; i < first; i++)
+		round += verdicts[i].verdict.state == VERDICT_FLAGGED &&
+			 first_of_round(verdicts, i) == i;
+	return round;
+}
+
+int64_t planner_retest_round(const struct store_verdict *verdicts, size_t index)
+{
+	if (verdicts[index].verdict.state != VERDICT_FLAGGED ||
+	    first_of_round(verdicts, index) != index)
+		return -1;
+	return planner_retest_round_of(verdicts, index);
+}
+
+static size_t count_in_state(const struct store_verdict *verdicts, size_t count,
+			     enum verdict_state state)
+{
+	size_t found = 0;
 	for (size_t i = 0; i < count; i++)
-		if (verdicts[i].verdict.state == state)
-			return true;
-	return false;
+		found += verdicts[i].verdict.state == state;
+	return found;
+}
+
+bool planner_is_hunted(const struct store_verdict *verdict)
+{
+	return verdict->verdict.state == VERDICT_REGRESSION && verdict->event != WATCH_CREEP;
+}
+
+static size_t count_hunted(const struct store_verdict *verdicts, size_t count)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < count; i++)
+		found += planner_is_hunted(&verdicts[i]);
+	return found;
 }
 
 enum night_state planner_night_after(enum night_state state, const struct store_verdict *verdicts,
@@ -101,9 +189,10 @@ enum night_state planner_night_after(enum night_state state, const struct store_
 {
 	switch (state) {
 	case NIGHT_MEASURING:
-		return any(verdicts, count, VERDICT_FLAGGED) ? NIGHT_RETESTING : NIGHT_REPORTING;
+		return count_in_state(verdicts, count, VERDICT_FLAGGED) ? NIGHT_RETESTING
+									: NIGHT_REPORTING;
 	case NIGHT_RETESTING:
-		return any(verdicts, count, VERDICT_REGRESSION) ? NIGHT_HUNTING : NIGHT_REPORTING;
+		return count_hunted(verdicts, count) ? NIGHT_HUNTING : NIGHT_REPORTING;
 	case NIGHT_HUNTING:
 		return NIGHT_REPORTING;
 	case NIGHT_REPORTING:
@@ -111,6 +200,21 @@ enum night_state planner_night_after(enum night_state state, const struct store_
 		break;
 	}
 	return NIGHT_DONE;
+}
+
+char *planner_outcome(const struct store_verdict *verdicts, size_t count)
+{
+	size_t missing = count_in_state(verdicts, count, VERDICT_NO_DATA);
+	if (count_hunted(verdicts, count))
+		return text_copy(NIGHT_REGRESSION);
+	if (count_in_state(verdicts, count, VERDICT_REGRESSION))
+		return text_copy(NIGHT_CREEP);
+	if (missing)
+		return text_format("no valid number for %zu of %zu series", missing, count);
+	if (count_in_state(verdicts, count, VERDICT_KNOWN))
+		return text_copy(NIGHT_KNOWN);
+	return text_copy(count_in_state(verdicts, count, VERDICT_IMPROVEMENT) ? "improvement"
+									      : "no regression");
 }
 
 /* A step of this many deviations is seen in a boot or two: beyond it nothing is gained. */
@@ -123,7 +227,7 @@ bool planner_next_hunt(const struct store_verdict *verdicts, size_t count, const
 	bool found = false;
 	for (size_t i = 0; i < count; i++) {
 		const struct verdict *verdict = &verdicts[i].verdict;
-		if (verdict->state != VERDICT_REGRESSION || explained[i])
+		if (!planner_is_hunted(&verdicts[i]) || explained[i])
 			continue;
 		double clearness = fmin(verdict->change / verdict->deviation, CLEAR_ENOUGH);
 		if (!found || clearness > clearest) {

@@ -19,8 +19,13 @@ int report_hunt(struct context *context, const struct store_hunt *hunt, char **r
 		char **ret_body, struct error *err);
 /* The same on standard output, or its facts as JSON. */
 int report_print_hunt(struct context *context, const struct store_hunt *hunt, struct error *err);
+/* Its facts; the caller releases the value. */
+int report_hunt_json(struct context *context, const struct store_hunt *hunt, json_t **ret_value,
+		     struct error *err);
 /* "98.3 %", and never a hundred: nothing measured is that sure. */
 const char *report_sureness(double probability, char buffer[static 16]);
+/* "very likely" and its like; static text. */
+const char *report_sureness_words(double probability);
 /* Stable per regression: tree, machine, ends of the search or culprit, and series. Caller frees. */
 char *report_message_id(const struct context *context, const struct store_hunt *hunt);
 

@@ -184,6 +184,20 @@ static int check_ownership(struct store *store, int64_t *ret_version, struct err
 	return 0;
 }
 
+static int check_references(struct store *store, struct error *err)
+{
+	int64_t dangling;
+	if (read_integer(store, "SELECT count(*) FROM pragma_foreign_key_check", &dangling, err) <
+	    0)
+		return -1;
+	if (dangling)
+		return error_set(err, ERROR_STATE,
+				 "store %s: %lld records refer to others that are not there; "
+				 "restore it from a copy",
+				 store->path, (long long)dangling);
+	return 0;
+}
+
 static int migrate(struct store *store, struct error *err)
 {
 	auto_transaction struct transaction transaction = {0};
@@ -195,6 +209,8 @@ static int migrate(struct store *store, struct error *err)
 	for (; version < store_version; version++)
 		if (execute(store, store_migrations[version], err) < 0)
 			return -1;
+	if (check_references(store, err) < 0)
+		return -1;
 	auto_free char *stamp = text_format("PRAGMA application_id = %d; PRAGMA user_version = %d",
 					    application_id, store_version);
 	if (execute(store, stamp, err) < 0)
@@ -211,12 +227,14 @@ static int prepare_file(struct store *store, struct error *err)
 		return -1;
 	if (sqlite3_db_readonly(store->database, "main") == 1)
 		return store_fault(store, SQLITE_READONLY, err);
+	/* References are checked at the end of a migration: it may replace what they point to. */
 	if (execute(store,
 		    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-		    "PRAGMA foreign_keys = ON",
-		    err) < 0)
+		    "PRAGMA foreign_keys = OFF",
+		    err) < 0 ||
+	    (version < store_version && migrate(store, err) < 0))
 		return -1;
-	return version < store_version ? migrate(store, err) : 0;
+	return execute(store, "PRAGMA foreign_keys = ON", err);
 }
 
 int store_open(const char *path, struct store **ret_store, struct error *err)

@@ -18,6 +18,7 @@
 #include "builder/source_tree.h"
 #include "sentinel/base/error.h"
 #include "sentinel/trial.h"
+#include "sentinel/watch.h"
 
 struct store; /* opaque */
 
@@ -46,14 +47,15 @@ int store_get_build(struct store *store, const char *key, bool *ret_found,
 void store_build_free(struct store_build *build);
 
 /* Why a trial is run; with the owner's id and a sequence number it is unique: nothing is measured
-   twice. Owners: baseline, night, night, hunt, hunt, none (0). */
+   twice. Owners: baseline, night, night, hunt, hunt, none (0), and what characterise keeps. */
 enum trial_purpose {
 	PURPOSE_BASELINE,
 	PURPOSE_NIGHT,
 	PURPOSE_RETEST,
 	PURPOSE_HUNT,
 	PURPOSE_REVERT,
-	PURPOSE_MEASURE
+	PURPOSE_MEASURE,
+	PURPOSE_CHARACTERISE,
 };
 const char *trial_purpose_name(enum trial_purpose purpose);
 
@@ -63,6 +65,7 @@ struct store_trial {
 	int64_t owner;
 	int64_t sequence;
 	char commit[OBJECT_ID_SIZE];
+	size_t layout; /* which build of the commit, see builder/layout.h */
 	char *machine;
 	char *plan; /* plan_to_text */
 	enum trial_state state;
@@ -83,21 +86,28 @@ struct store_trial {
 	int64_t ended_seconds; /* 0 while not final */
 };
 /* Returns the trial with this purpose, owner and sequence, adding it as QUEUED when new.
-   ERROR_STATE when the one that is there is of another commit or machine; its plan is kept as it
-   was. */
+   ERROR_STATE when the one that is there is of another commit, layout or machine; its plan is kept
+   as it was. */
 int store_queue_trial(struct store *store, enum trial_purpose purpose, int64_t owner,
-		      int64_t sequence, const char *commit, const char *machine, const char *plan,
-		      struct store_trial *ret_trial, struct error *err);
+		      int64_t sequence, const char *commit, size_t layout, const char *machine,
+		      const char *plan, struct store_trial *ret_trial, struct error *err);
 int store_get_trial(struct store *store, int64_t id, struct store_trial *ret_trial,
 		    struct error *err);
 /* Writes every mutable field of an existing trial: all but purpose, owner, sequence, commit,
-   machine, plan and created_seconds. ERROR_STATE when it is STORED already; only store_import makes
-   it so. */
+   layout, machine, plan and created_seconds. ERROR_STATE when it is STORED already; only
+   store_import makes it so. */
 int store_update_trial(struct store *store, const struct store_trial *trial, struct error *err);
 /* The newest trials first, at most LIMIT; owner < 0 and commit NULL mean any. */
 int store_list_trials(struct store *store, int purpose_or_any, int64_t owner, const char *commit,
 		      size_t limit, struct store_trial **ret_trials, size_t *ret_count,
 		      struct error *err);
+/*
+ * What a build of this tree, and a trial on this machine, usually take: the median of the newest
+ * ones that came to an end. Trials of hunts and retests come first: others run more benchmarks. 0
+ * when nothing is known.
+ */
+int store_usual_seconds(struct store *store, const char *tree_name, const char *machine,
+			double *ret_build_seconds, double *ret_trial_seconds, struct error *err);
 void store_trial_free(struct store_trial *trial);
 void store_trials_free(struct store_trial *trials, size_t count);
 #define auto_store_trial __attribute__((cleanup(store_trial_free)))
@@ -129,6 +139,7 @@ struct store_boot {
 	int64_t trial;
 	int64_t sequence;
 	char commit[OBJECT_ID_SIZE];
+	size_t layout;
 	char *series;
 	char *unit;
 	bool higher_is_better;
@@ -148,6 +159,11 @@ int store_boots(struct store *store, enum trial_purpose purpose, int64_t owner, 
    order of their ids. */
 int store_boots_of_commit(struct store *store, const char *machine, const char *commit,
 			  struct store_boot **ret_boots, size_t *ret_count, struct error *err);
+/* The one boot of SERIES that a trial gave; *ret_boot with an empty series when there is none. Free
+   with store_boot_free. */
+int store_boot_of_trial(struct store *store, int64_t trial, const char *series,
+			struct store_boot *ret_boot, struct error *err);
+void store_boot_free(struct store_boot *boot);
 void store_boots_free(struct store_boot *boots, size_t count);
 
 struct store_baseline {
@@ -157,10 +173,18 @@ struct store_baseline {
 	char commit[OBJECT_ID_SIZE];
 	int64_t boots; /* wanted */
 	int64_t set_seconds;
-	bool complete;
+	int64_t measured_seconds; /* when its newest boots were complete; 0: never */
+	bool complete;            /* the boots that make it usable are there */
+	bool pending;             /* complete, and further boots are wanted */
 };
 int store_add_baseline(struct store *store, struct store_baseline *baseline, struct error *err);
-int store_complete_baseline(struct store *store, int64_t id, struct error *err);
+/* All boots that were wanted are there, at SECONDS. */
+int store_complete_baseline(struct store *store, int64_t id, int64_t seconds, struct error *err);
+/* So many boots more are wanted. */
+int store_extend_baseline(struct store *store, int64_t id, int64_t boots, struct error *err);
+/* ERROR_STATE when there is none. */
+int store_get_baseline_by_id(struct store *store, int64_t id, struct store_baseline *ret_baseline,
+			     struct error *err);
 /* The newest of this tree and machine; id 0 when there is none. */
 int store_get_baseline(struct store *store, const char *tree_name, const char *machine,
 		       bool complete_only, struct store_baseline *ret_baseline, struct error *err);
@@ -175,6 +199,8 @@ struct store_night {
 	char *machine;
 	char head[OBJECT_ID_SIZE];
 	int64_t baseline;
+	int64_t retest_pairs; /* of stage 2, as they were wanted when it began */
+	int64_t layouts;      /* builds of each kernel in stage 2; likewise */
 	enum night_state state;
 	char *outcome; /* "no regression", "regression", "improvement", "head does not build" …,
 			  NULL until judged */
@@ -183,6 +209,9 @@ struct store_night {
 };
 int store_add_night(struct store *store, struct store_night *night, struct error *err);
 int store_update_night(struct store *store, const struct store_night *night, struct error *err);
+/* ERROR_STATE when there is none. */
+int store_get_night(struct store *store, int64_t id, struct store_night *ret_night,
+		    struct error *err);
 /* The newest first. Unfinished only: state is not NIGHT_DONE. */
 int store_list_nights(struct store *store, const char *kind, bool unfinished_only, size_t limit,
 		      struct store_night **ret_nights, size_t *ret_count, struct error *err);
@@ -194,6 +223,11 @@ struct store_verdict {
 	char *series;
 	int64_t stage; /* 1 or 2 */
 	struct verdict verdict;
+	enum watch_event event;
+	int64_t since;                  /* the night since which it is known or open; 0: none */
+	char reference[OBJECT_ID_SIZE]; /* the commit that it is compared with, once that is to be
+					   measured again; "" before */
+	double layout_deviation;        /* between builds, as far as it was known; 0 */
 };
 /* Replaces the night's verdicts of that stage. What is not finite comes back as NaN. */
 int store_put_verdicts(struct store *store, int64_t night, int64_t stage,
@@ -204,30 +238,46 @@ void store_verdicts_free(struct store_verdict *verdicts, size_t count);
 
 struct store_hunt {
 	int64_t id;
-	int64_t night; /* 0: asked for by hand */
+	int64_t night;  /* 0: asked for by hand */
+	int64_t origin; /* the first hunt, when that one saw more than one step; 0: this is it */
 	char *tree_name;
 	char *machine;
 	char *series;
 	char good[OBJECT_ID_SIZE];
 	char bad[OBJECT_ID_SIZE];
-	struct hunt_rule rule; /* as it was when the hunt began */
+	struct hunt_rule rule;   /* as it was when the hunt began */
+	struct hunt_price price; /* likewise; store_seed_hunt writes it */
+	int64_t retest_boots;    /* of the night's retest, taken over as reproduction; likewise */
 	bool finished;
 	char *kind;                   /* hunt_answer_kind_name, when finished */
 	char culprit[OBJECT_ID_SIZE]; /* "" when none */
 	double probability;
 	double step, step_lower, step_upper;
-	int64_t reproduce_pairs, confirm_pairs, boots;
+	double layout_share;
+	double confirm_odds;
+	bool more_steps;
+	int64_t reproduce_pairs, confirm_pairs; /* the former with those of the retest */
+	int64_t boots; /* spent by the hunt itself; the next three are its parts */
+	int64_t reproduce_boots, search_boots, confirm_boots;
+	int64_t builds;
 	char *reason;
 	int64_t started_seconds;
 	int64_t ended_seconds;
 };
 int store_add_hunt(struct store *store, struct store_hunt *hunt, struct error *err);
+struct store_hunt_event;
+/* What the hunt takes over before it begins: its price, retest_boots and first EVENTS, in one
+   transaction. ERROR_STATE when it has events already. */
+int store_seed_hunt(struct store *store, const struct store_hunt *hunt,
+		    struct store_hunt_event *events, size_t count, struct error *err);
 /* Writes the answer and its set of commit ids, and marks it finished; ERROR_STATE when it is. */
 int store_finish_hunt(struct store *store, const struct store_hunt *hunt,
 		      const char (*set)[OBJECT_ID_SIZE], size_t set_count, struct error *err);
 int store_get_hunt_set(struct store *store, int64_t id, char (**ret_set)[OBJECT_ID_SIZE],
 		       size_t *ret_count, struct error *err);
-/* The newest first; night < 0: any; 0: asked for by hand. */
+/* ERROR_STATE when there is none. */
+int store_get_hunt(struct store *store, int64_t id, struct store_hunt *ret_hunt, struct error *err);
+/* The newest first; night < 0: any; 0: asked for by hand. Hunts with an origin are listed too. */
 int store_list_hunts(struct store *store, int64_t night, bool unfinished_only,
 		     struct store_hunt **ret_hunts, size_t *ret_count, struct error *err);
 void store_hunt_free(struct store_hunt *hunt);
@@ -238,8 +288,10 @@ struct store_hunt_event {
 	enum hunt_event_kind kind;
 	enum hunt_stage stage;
 	char commit[OBJECT_ID_SIZE];
+	size_t layout;
 	char other[OBJECT_ID_SIZE]; /* "" unless HUNT_SAME_IMAGE */
 	double value;
+	double weight; /* > 0 when measured */
 	int64_t trial; /* 0: none */
 	char *reason;  /* why untestable; NULL otherwise */
 };

@@ -9,7 +9,8 @@
 static const char select_samples[] =
 	"SELECT trial.id, trial.sequence, trial.commit_id, sample.series, sample.unit,"
 	" sample.higher_is_better, sample.resolution, trial.identity, trial.clock, sample.command,"
-	" sample.program, sample.value FROM trial JOIN sample ON sample.trial = trial.id"
+	" sample.program, trial.layout, sample.value FROM trial JOIN sample ON sample.trial = "
+	"trial.id"
 	" WHERE trial.state = 'stored'";
 
 #define BOOT(member) .offset = offsetof(struct store_boot, member)
@@ -25,6 +26,7 @@ static const struct column boot_columns[] = {
 	{"clock", COLUMN_TEXT, ROLE_FIXED, BOOT(clock)},
 	{"command", COLUMN_TEXT, ROLE_FIXED, BOOT(command)},
 	{"program", COLUMN_TEXT, ROLE_FIXED, BOOT(program)},
+	{"layout", COLUMN_COUNT, ROLE_FIXED, BOOT(layout)},
 };
 static const struct shape boot_shape = SHAPE("sample", boot_columns, struct store_boot);
 static const int value_column = array_length(boot_columns);
@@ -112,6 +114,31 @@ int store_boots_of_commit(struct store *store, const char *machine, const char *
 	query_bind_text(&query, 1, machine);
 	query_bind_text(&query, 2, commit);
 	return collect(&query, ret_boots, ret_count, err);
+}
+
+int store_boot_of_trial(struct store *store, int64_t trial, const char *series,
+			struct store_boot *ret_boot, struct error *err)
+{
+	auto_query struct query query = {0};
+	auto_cleanup(boot_list_free) struct boot_list list = {0};
+	auto_free char *sql = text_format("%s AND trial.id = ?1 AND sample.series = ?2"
+					  " ORDER BY sample.iteration",
+					  select_samples);
+	query_prepare(&query, store, sql);
+	query_bind_integer(&query, 1, trial);
+	query_bind_text(&query, 2, series);
+	if (collect(&query, &list.boots, &list.count, err) < 0)
+		return -1;
+	*ret_boot = list.count ? list.boots[0] : (struct store_boot){0};
+	if (list.count)
+		list.boots[0] = (struct store_boot){0};
+	return 0;
+}
+
+void store_boot_free(struct store_boot *boot)
+{
+	free(boot->values);
+	shape_free(&boot_shape, boot);
 }
 
 void store_boots_free(struct store_boot *boots, size_t count)

@@ -9,7 +9,9 @@ static const struct column baseline_columns[] = {
 	{"commit_id", COLUMN_FIXED, ROLE_FIXED, BASELINE(commit), .size = OBJECT_ID_SIZE},
 	{"boots", COLUMN_INTEGER, ROLE_FIXED, BASELINE(boots)},
 	{"set_seconds", COLUMN_INTEGER, ROLE_FIXED, BASELINE(set_seconds)},
+	{"measured_seconds", COLUMN_INTEGER, ROLE_MUTABLE, BASELINE(measured_seconds)},
 	{"complete", COLUMN_FLAG, ROLE_MUTABLE, BASELINE(complete)},
+	{"pending", COLUMN_FLAG, ROLE_MUTABLE, BASELINE(pending)},
 };
 static const struct shape baseline_shape =
 	SHAPE("baseline", baseline_columns, struct store_baseline);
@@ -28,6 +30,8 @@ static const struct column night_columns[] = {
 	{"machine", COLUMN_TEXT, ROLE_FIXED, NIGHT(machine)},
 	{"head", COLUMN_FIXED, ROLE_FIXED, NIGHT(head), .size = OBJECT_ID_SIZE},
 	{"baseline", COLUMN_REFERENCE, ROLE_FIXED, NIGHT(baseline)},
+	{"retest_pairs", COLUMN_INTEGER, ROLE_FIXED, NIGHT(retest_pairs)},
+	{"layouts", COLUMN_INTEGER, ROLE_FIXED, NIGHT(layouts)},
 	{"state", COLUMN_NAME, ROLE_MUTABLE, NIGHT(state), .names = night_states},
 	{"outcome", COLUMN_TEXT, ROLE_MUTABLE, NIGHT(outcome)},
 	{"started_seconds", COLUMN_INTEGER, ROLE_FIXED, NIGHT(started_seconds)},
@@ -42,6 +46,23 @@ static const char *const verdict_states[] = {
 	[VERDICT_IMPROVEMENT] = "improvement",
 	[VERDICT_NOT_REPEATED] = "not-repeated",
 	[VERDICT_NO_DATA] = "no-data",
+	[VERDICT_KNOWN] = "known",
+	NULL,
+};
+
+static const char *const verdict_bases[] = {
+	[VERDICT_BY_NIGHTS] = "nights",
+	[VERDICT_BY_BOOTS] = "boots",
+	[VERDICT_BY_PAIRS] = "pairs",
+	NULL,
+};
+
+static const char *const verdict_events[] = {
+	[WATCH_NONE] = "none",
+	[WATCH_GROWN] = "grown",
+	[WATCH_FIXED] = "fixed",
+	[WATCH_CREEP] = "creep",
+	[WATCH_SAME_KERNEL] = "same-kernel",
 	NULL,
 };
 
@@ -50,6 +71,7 @@ static const struct column verdict_columns[] = {
 	{"series", COLUMN_TEXT, ROLE_FIXED, VERDICT(series)},
 	{"stage", COLUMN_INTEGER, ROLE_FIXED, VERDICT(stage)},
 	{"state", COLUMN_NAME, ROLE_FIXED, VERDICT(verdict.state), .names = verdict_states},
+	{"basis", COLUMN_NAME, ROLE_FIXED, VERDICT(verdict.basis), .names = verdict_bases},
 	{"change", COLUMN_REAL, ROLE_FIXED, VERDICT(verdict.change)},
 	{"change_percent", COLUMN_REAL, ROLE_FIXED, VERDICT(verdict.change_percent)},
 	{"deviation", COLUMN_REAL, ROLE_FIXED, VERDICT(verdict.deviation)},
@@ -58,6 +80,10 @@ static const struct column verdict_columns[] = {
 	{"p_value", COLUMN_REAL, ROLE_FIXED, VERDICT(verdict.p_value)},
 	{"baseline_boots", COLUMN_COUNT, ROLE_FIXED, VERDICT(verdict.baseline_boots)},
 	{"boots", COLUMN_COUNT, ROLE_FIXED, VERDICT(verdict.boots)},
+	{"event", COLUMN_NAME, ROLE_FIXED, VERDICT(event), .names = verdict_events},
+	{"since", COLUMN_REFERENCE, ROLE_FIXED, VERDICT(since)},
+	{"reference", COLUMN_FIXED, ROLE_FIXED, VERDICT(reference), .size = OBJECT_ID_SIZE},
+	{"layout_deviation", COLUMN_REAL, ROLE_FIXED, VERDICT(layout_deviation)},
 };
 static const struct shape verdict_shape = {
 	"verdict",
@@ -77,12 +103,41 @@ int store_add_baseline(struct store *store, struct store_baseline *baseline, str
 	return 0;
 }
 
-int store_complete_baseline(struct store *store, int64_t id, struct error *err)
+int store_complete_baseline(struct store *store, int64_t id, int64_t seconds, struct error *err)
 {
 	auto_query struct query query = {0};
-	query_prepare(&query, store, "UPDATE baseline SET complete = 1 WHERE id = ?1");
+	query_prepare(&query, store,
+		      "UPDATE baseline SET complete = 1, pending = 0, measured_seconds = ?2"
+		      " WHERE id = ?1");
 	query_bind_integer(&query, 1, id);
+	query_bind_integer(&query, 2, seconds);
 	return query_change(&query, "this baseline does not exist", err);
+}
+
+int store_extend_baseline(struct store *store, int64_t id, int64_t boots, struct error *err)
+{
+	auto_query struct query query = {0};
+	query_prepare(&query, store,
+		      "UPDATE baseline SET boots = boots + ?2, pending = 1"
+		      " WHERE id = ?1 AND complete = 1 AND pending = 0");
+	query_bind_integer(&query, 1, id);
+	query_bind_integer(&query, 2, boots);
+	return query_change(&query, "this baseline does not exist, or is not complete", err);
+}
+
+int store_get_baseline_by_id(struct store *store, int64_t id, struct store_baseline *ret_baseline,
+			     struct error *err)
+{
+	auto_query struct query query = {0};
+	bool found;
+	shape_select(&baseline_shape, &query, store, "WHERE id = ?1");
+	query_bind_integer(&query, 1, id);
+	if (shape_first(&baseline_shape, &query, &found, ret_baseline, err) < 0)
+		return -1;
+	if (!found)
+		return error_set(err, ERROR_STATE, "store %s: baseline %lld does not exist",
+				 store->path, (long long)id);
+	return 0;
 }
 
 int store_get_baseline(struct store *store, const char *tree_name, const char *machine,
@@ -128,6 +183,21 @@ int store_update_night(struct store *store, const struct store_night *night, str
 	auto_query struct query query = {0};
 	shape_update(&night_shape, &query, store, night, "");
 	return query_change(&query, "this night does not exist", err);
+}
+
+int store_get_night(struct store *store, int64_t id, struct store_night *ret_night,
+		    struct error *err)
+{
+	auto_query struct query query = {0};
+	bool found;
+	shape_select(&night_shape, &query, store, "WHERE id = ?1");
+	query_bind_integer(&query, 1, id);
+	if (shape_first(&night_shape, &query, &found, ret_night, err) < 0)
+		return -1;
+	if (!found)
+		return error_set(err, ERROR_STATE, "store %s: night %lld does not exist",
+				 store->path, (long long)id);
+	return 0;
 }
 
 int store_list_nights(struct store *store, const char *kind, bool unfinished_only, size_t limit,

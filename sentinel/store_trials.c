@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sentinel/base/clock.h"
+#include "sentinel/base/robust.h"
 #include "sentinel/base/text.h"
 
 #define BUILD(member) .offset = offsetof(struct store_build, member)
@@ -30,6 +31,7 @@ static const char *const purposes[] = {
 	[PURPOSE_HUNT] = "hunt",
 	[PURPOSE_REVERT] = "revert",
 	[PURPOSE_MEASURE] = "measure",
+	[PURPOSE_CHARACTERISE] = "characterise",
 	NULL,
 };
 
@@ -52,6 +54,7 @@ static const struct column trial_columns[] = {
 	{"owner", COLUMN_INTEGER, ROLE_FIXED, TRIAL(owner)},
 	{"sequence", COLUMN_INTEGER, ROLE_FIXED, TRIAL(sequence)},
 	{"commit_id", COLUMN_FIXED, ROLE_FIXED, TRIAL(commit), .size = OBJECT_ID_SIZE},
+	{"layout", COLUMN_COUNT, ROLE_FIXED, TRIAL(layout)},
 	{"machine", COLUMN_TEXT, ROLE_FIXED, TRIAL(machine)},
 	{"plan", COLUMN_TEXT, ROLE_FIXED, TRIAL(plan)},
 	{"state", COLUMN_NAME, ROLE_MUTABLE, TRIAL(state), .names = trial_states},
@@ -120,14 +123,15 @@ static int find_queued(struct store *store, const struct store_trial *wanted,
 	query_bind_integer(&query, 3, wanted->sequence);
 	if (shape_first(&trial_shape, &query, &found, &trial, err) < 0)
 		return -1;
-	if (!found || strcmp(trial.commit, wanted->commit) != 0 ||
+	if (!found || strcmp(trial.commit, wanted->commit) != 0 || trial.layout != wanted->layout ||
 	    strcmp(trial.machine, wanted->machine) != 0) {
 		error_set(err, ERROR_STATE,
-			  "store %s: %s trial %lld of owner %lld is of commit %s on machine %s "
-			  "and cannot also be of %s on %s",
+			  "store %s: %s trial %lld of owner %lld is of commit %s, layout %zu, on "
+			  "machine %s and cannot also be of %s, layout %zu, on %s",
 			  store->path, purposes[wanted->purpose], (long long)wanted->sequence,
-			  (long long)wanted->owner, trial.commit, found ? trial.machine : "?",
-			  wanted->commit, wanted->machine);
+			  (long long)wanted->owner, trial.commit, trial.layout,
+			  found ? trial.machine : "?", wanted->commit, wanted->layout,
+			  wanted->machine);
 		store_trial_free(&trial);
 		return -1;
 	}
@@ -136,8 +140,8 @@ static int find_queued(struct store *store, const struct store_trial *wanted,
 }
 
 int store_queue_trial(struct store *store, enum trial_purpose purpose, int64_t owner,
-		      int64_t sequence, const char *commit, const char *machine, const char *plan,
-		      struct store_trial *ret_trial, struct error *err)
+		      int64_t sequence, const char *commit, size_t layout, const char *machine,
+		      const char *plan, struct store_trial *ret_trial, struct error *err)
 {
 	if (strlen(commit) >= OBJECT_ID_SIZE)
 		return error_set(err, ERROR_STATE, "store %s: \"%.80s\" is no commit id",
@@ -146,6 +150,7 @@ int store_queue_trial(struct store *store, enum trial_purpose purpose, int64_t o
 		.purpose = purpose,
 		.owner = owner,
 		.sequence = sequence,
+		.layout = layout,
 		.machine = text_copy(machine),
 		.plan = text_copy(plan),
 		.state = TRIAL_QUEUED,
@@ -210,6 +215,40 @@ int store_list_trials(struct store *store, int purpose_or_any, int64_t owner, co
 		return -1;
 	*ret_trials = trials;
 	return 0;
+}
+
+/* The newest ones: an artifact cache that has warmed up, or a faster machine, soon counts. */
+static int median_of_newest(struct store *store, const char *sql, const char *name,
+			    double *ret_seconds, struct error *err)
+{
+	double seconds[20];
+	size_t count = 0;
+	int more;
+	auto_query struct query query = {0};
+	query_prepare(&query, store, sql);
+	query_bind_text(&query, 1, name);
+	query_bind_limit(&query, 2, array_length(seconds));
+	while ((more = query_next(&query, err)) > 0)
+		seconds[count++] = sqlite3_column_double(query.statement, 0);
+	if (more < 0)
+		return -1;
+	*ret_seconds = count ? stats_median(seconds, count) : 0;
+	return 0;
+}
+
+int store_usual_seconds(struct store *store, const char *tree_name, const char *machine,
+			double *ret_build_seconds, double *ret_trial_seconds, struct error *err)
+{
+	static const char builds[] = "SELECT seconds FROM build WHERE tree_name = ?1 AND failed = 0"
+				     " AND seconds > 0 ORDER BY rowid DESC LIMIT ?2";
+	static const char trials[] = "SELECT seconds FROM trial WHERE machine = ?1"
+				     " AND state = 'stored'"
+				     " ORDER BY purpose IN ('hunt', 'retest') DESC, id DESC"
+				     " LIMIT ?2";
+	return median_of_newest(store, builds, tree_name, ret_build_seconds, err) < 0 ||
+			       median_of_newest(store, trials, machine, ret_trial_seconds, err) < 0
+		       ? -1
+		       : 0;
 }
 
 void store_trial_free(struct store_trial *trial)

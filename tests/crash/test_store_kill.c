@@ -49,7 +49,7 @@ static void do_trial(struct store *store, int64_t item, int fd, int64_t *ret_tri
 	static char unit[] = "s";
 	auto_store_trial struct store_trial trial = {0};
 	struct store_sample samples[SAMPLES] = {0};
-	must(store_queue_trial(store, PURPOSE_HUNT, 1, item, COMMIT, "qemu", "{}", &trial,
+	must(store_queue_trial(store, PURPOSE_HUNT, 1, item, COMMIT, 0, "qemu", "{}", &trial,
 			       &child_error));
 	tell(fd, item, STEP_QUEUED);
 	if (trial.state == TRIAL_QUEUED) {
@@ -80,6 +80,7 @@ static void do_event(struct store *store, int64_t hunt, int64_t item, int64_t tr
 					 .stage = HUNT_SEARCH,
 					 .commit = COMMIT,
 					 .value = (double)item,
+					 .weight = 1,
 					 .trial = trial};
 	if ((int64_t)count <= item)
 		must(store_add_hunt_event(store, hunt, &event, &child_error));

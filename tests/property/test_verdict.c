@@ -106,7 +106,7 @@ static void boot_values(double boots[][ITERATIONS], size_t count, double factor,
 		double badness[ITERATIONS];
 		for (int k = 0; k < ITERATIONS; k++)
 			badness[k] = stats_badness(factor * boots[i][k], false);
-		values[i] = verdict_boot_value(badness, ITERATIONS);
+		values[i] = verdict_boot_value(badness, ITERATIONS, 0);
 	}
 }
 
@@ -129,8 +129,15 @@ static void judge(struct raw *raw, double factor, bool swapped, struct verdict *
 	*stage2 = *stage1;
 	if (stage1->state != VERDICT_FLAGGED)
 		return;
-	verdict_stage2(swapped ? pair_night : pair_baseline, swapped ? pair_baseline : pair_night,
-		       PAIRS, stage1, &retest_rule, stage2);
+	struct verdict_pair pairs[PAIRS];
+	for (size_t i = 0; i < PAIRS; i++)
+		pairs[i] = (struct verdict_pair){
+			.baseline = swapped ? pair_night[i] : pair_baseline[i],
+			.head = swapped ? pair_baseline[i] : pair_night[i],
+		};
+	struct verdict_noise noise = {
+		.deviation = stage1->deviation, .degrees = stage1->degrees, .layout_degrees = 20};
+	verdict_stage2(pairs, PAIRS, stage1->change, &noise, &retest_rule, stage2);
 }
 
 static enum verdict_state judge_world(struct world *world)
@@ -233,6 +240,30 @@ static void test_the_first_stage_errs_as_often_as_it_says(void **state)
 	assert_in_range(flagged, 330, 500);
 }
 
+static void test_the_rolling_baseline_errs_as_often_as_it_says_at_any_age(void **state)
+{
+	static const size_t ages[] = {8, 20, 40};
+	const int worlds = 20000;
+	struct verdict_rule rule = {
+		.alpha = 0.01, .minimum_effect_percent = 0, .deviation_floor = 1e-6};
+	(void)state;
+	for (size_t age = 0; age < sizeof(ages) / sizeof(ages[0]); age++) {
+		int flagged = 0;
+		for (int seed = 1; seed <= worlds; seed++) {
+			struct world world = make_world((uint64_t)seed);
+			double nights[41];
+			struct verdict verdict;
+			for (size_t i = 0; i <= ages[age]; i++)
+				nights[i] = gauss(&world);
+			verdict_stage1_nights(nights, ages[age], nights[ages[age]], 3, &rule,
+					      &verdict);
+			flagged += verdict.state == VERDICT_FLAGGED;
+		}
+		/* Two sides of 1 % each: 400 expected; a window of 8 is off by a third. */
+		assert_in_range(flagged, 260, 620);
+	}
+}
+
 static void test_without_a_step_the_whole_rule_hardly_ever_alarms(void **state)
 {
 	(void)state;
@@ -266,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_a_change_of_unit_changes_nothing),
 		cmocka_unit_test(test_swapping_the_kernels_mirrors_the_verdict),
 		cmocka_unit_test(test_the_first_stage_errs_as_often_as_it_says),
+		cmocka_unit_test(test_the_rolling_baseline_errs_as_often_as_it_says_at_any_age),
 		cmocka_unit_test(test_without_a_step_the_whole_rule_hardly_ever_alarms),
 		cmocka_unit_test(test_a_step_of_ten_deviations_is_found),
 		cmocka_unit_test(test_series_without_variance_are_decided_by_the_minimum_effect),

@@ -53,7 +53,7 @@ static inline struct store_trial queue(struct fixture *fixture, int64_t sequence
 				       const char *commit)
 {
 	struct store_trial trial;
-	assert_ok(store_queue_trial(fixture->store, PURPOSE_NIGHT, 7, sequence, commit, "qemu",
+	assert_ok(store_queue_trial(fixture->store, PURPOSE_NIGHT, 7, sequence, commit, 0, "qemu",
 				    "{\"steps\":[]}", &trial, &fixture->err),
 		  &fixture->err);
 	return trial;

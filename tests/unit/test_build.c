@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "builder/build.h"
+#include "builder/layout.h"
 #include "sentinel/base/cleanup.h"
 #include "sentinel/base/file.h"
 #include "sentinel/base/process.h"
@@ -140,15 +141,21 @@ static int tear_down(void **state)
 }
 
 /* Builds the head of the origin. */
-static int build(struct fixture *fixture, struct build_result *result, struct error *err)
+static int build_layout(struct fixture *fixture, size_t layout, struct build_result *result,
+			struct error *err)
 {
 	char id[OBJECT_ID_SIZE];
 	auto_commit_info struct commit_info info = {0};
 	assert_ok(source_tree_fetch(fixture->source, err), err);
 	assert_ok(source_tree_resolve(fixture->source, "main", id, err), err);
 	assert_ok(source_tree_commit_info(fixture->source, id, &info, err), err);
-	return build_kernel(fixture->source, &fixture->policy, info.tree, fixture->folder,
+	return build_kernel(fixture->source, &fixture->policy, info.tree, layout, fixture->folder,
 			    fixture->store, result, err);
+}
+
+static int build(struct fixture *fixture, struct build_result *result, struct error *err)
+{
+	return build_layout(fixture, 0, result, err);
 }
 
 static void test_a_tree_is_built_once_and_then_reused(void **state)
@@ -188,6 +195,61 @@ static void test_commits_that_change_nothing_give_equal_images(void **state)
 	commit(fixture);
 	assert_ok(build(fixture, &third, &err), &err);
 	assert_string_not_equal(first.artifact.image_digest, third.artifact.image_digest);
+}
+
+static void assert_log_has(const struct build_result *result, const char *words)
+{
+	struct error err;
+	auto_free char *log = NULL;
+	assert_ok(file_read(result->log_path, 100000, &log, NULL, &err), &err);
+	assert_contains(log, words);
+}
+
+static void test_a_layout_is_another_artifact_made_with_other_options(void **state)
+{
+	struct fixture *fixture = *state;
+	struct error err;
+	char key[DIGEST_SIZE];
+	auto_build_result struct build_result plain = {0};
+	auto_build_result struct build_result other = {0};
+	auto_build_result struct build_result again = {0};
+	auto_free char *objects = text_format("%s/objects-layout-1", fixture->folder);
+	assert_ok(build(fixture, &plain, &err), &err);
+	assert_false(file_exists(objects));
+	assert_log_has(&plain, " KCFLAGS= ");
+	assert_ok(build_layout(fixture, 1, &other, &err), &err);
+	assert_true(file_exists(objects));
+	assert_false(other.reused);
+	assert_string_not_equal(plain.artifact.key, other.artifact.key);
+	assert_log_has(&other, " KCFLAGS=-falign-functions=32 ");
+	assert_ok(build(fixture, &again, &err), &err);
+	assert_true(again.reused);
+	assert_string_equal(again.artifact.key, plain.artifact.key);
+	assert_int_equal(build_key(&fixture->policy, "x", LAYOUT_COUNT, key, &err), -1);
+	assert_int_equal(err.kind, ERROR_USAGE);
+}
+
+static void test_the_plain_key_is_found_without_building(void **state)
+{
+	struct fixture *fixture = *state;
+	struct error err;
+	struct digest recipe;
+	char key[DIGEST_SIZE];
+	char plain[DIGEST_SIZE];
+	char perturbed[LAYOUT_COUNT][DIGEST_SIZE];
+	assert_ok(build_recipe(&fixture->policy, &recipe, &err), &err);
+	build_plain_key(&recipe, "some tree", plain);
+	assert_ok(build_key(&fixture->policy, "some tree", 0, key, &err), &err);
+	assert_string_equal(key, plain);
+	assert_false(artifact_store_has(fixture->store, key));
+	for (size_t i = 0; i < LAYOUT_COUNT; i++) {
+		assert_ok(build_key(&fixture->policy, "some tree", i, perturbed[i], &err), &err);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(perturbed[i], perturbed[j]);
+	}
+	auto_build_result struct build_result result = {0};
+	assert_ok(build(fixture, &result, &err), &err);
+	assert_true(artifact_store_has(fixture->store, result.artifact.key));
 }
 
 static size_t configurations(const struct fixture *fixture)
@@ -317,7 +379,7 @@ static void test_a_missing_compiler_names_its_package(void **state)
 	auto_build_result struct build_result result = {0};
 	auto_free char *path = text_copy(getenv("PATH"));
 	setenv("PATH", fixture->scratch, 1);
-	int status = build_kernel(fixture->source, &fixture->policy, "", fixture->folder,
+	int status = build_kernel(fixture->source, &fixture->policy, "", 0, fixture->folder,
 				  fixture->store, &result, &err);
 	setenv("PATH", path, 1);
 	assert_int_equal(status, -1);
@@ -331,8 +393,8 @@ static void test_a_folder_that_kbuild_cannot_use_is_refused(void **state)
 	struct error err;
 	auto_build_result struct build_result result = {0};
 	auto_free char *folder = text_format("%s/with space", fixture->scratch);
-	assert_int_equal(build_kernel(fixture->source, &fixture->policy, "", folder, fixture->store,
-				      &result, &err),
+	assert_int_equal(build_kernel(fixture->source, &fixture->policy, "", 0, folder,
+				      fixture->store, &result, &err),
 			 -1);
 	assert_int_equal(err.kind, ERROR_USAGE);
 	assert_contains(err.message, "with space");
@@ -351,6 +413,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		build_test(test_a_tree_is_built_once_and_then_reused),
 		build_test(test_commits_that_change_nothing_give_equal_images),
+		build_test(test_a_layout_is_another_artifact_made_with_other_options),
+		build_test(test_the_plain_key_is_found_without_building),
 		build_test(test_the_configuration_is_made_again_only_when_it_could_change),
 		build_test(test_a_kernel_that_does_not_compile_is_a_result),
 		build_test(test_a_full_disk_is_not_the_kernels_fault),

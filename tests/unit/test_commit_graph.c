@@ -3,6 +3,7 @@
 
 #include "bisect/commit_graph.h"
 #include "sentinel/base/cleanup.h"
+#include "sentinel/base/text.h"
 
 /*
  *   0 - 1 - 2 ----- 5 - 6
@@ -51,33 +52,69 @@ static void test_a_sum_covers_what_is_contained(void **state)
 	(void)state;
 	static const double weights[] = {1, 2, 4, 8, 16, 32, 64};
 	auto_commit_graph struct commit_graph *graph = branched();
-	assert_true(commit_graph_sum(graph, 4, weights) == 1 + 2 + 8 + 16);
-	assert_true(commit_graph_sum(graph, 6, weights) == 127);
+	double sums[array_length(weights)];
+	commit_graph_sums(graph, weights, sums);
+	assert_true(sums[4] == 1 + 2 + 8 + 16);
+	assert_true(sums[6] == 127);
 }
 
+enum { LENGTH = COMMIT_GRAPH_LIMIT + 1 };
+
+static size_t before[LENGTH];
+static size_t *long_parents[LENGTH];
+static size_t long_counts[LENGTH];
+
+static void prepare_line(void)
+{
+	for (size_t commit = 0; commit < LENGTH; commit++) {
+		before[commit] = commit ? commit - 1 : 0;
+		long_parents[commit] = &before[commit];
+		long_counts[commit] = commit ? 1 : 0;
+	}
+}
+
+/* A fork near its start makes it more than a line: then it is held as bitsets. */
 static void test_a_history_longer_than_one_word_of_bits_keeps_its_order(void **state)
 {
 	(void)state;
-	enum { LENGTH = 200 };
-	static size_t before[LENGTH];
-	static double weights[LENGTH];
-	size_t *line[LENGTH];
-	size_t counts[LENGTH];
+	enum { SHORT = 200, FORK = 3 };
+	double weights[SHORT];
+	double sums[SHORT];
 	struct error err;
+	prepare_line();
+	before[FORK] = FORK - 2;
+	for (size_t commit = 0; commit < SHORT; commit++)
+		weights[commit] = (double)(commit + 1);
 	auto_commit_graph struct commit_graph *graph = NULL;
-	for (size_t commit = 0; commit < LENGTH; commit++) {
-		before[commit] = commit ? commit - 1 : 0;
-		line[commit] = &before[commit];
-		counts[commit] = commit ? 1 : 0;
-		weights[commit] = 1;
-	}
-	assert_ok(commit_graph_create(LENGTH, line, counts, &graph, &err), &err);
-	for (size_t commit = 0; commit < LENGTH; commit++) {
-		assert_true(commit_graph_sum(graph, commit, weights) == (double)(commit + 1));
-		for (size_t other = 0; other < LENGTH; other++)
+	assert_ok(commit_graph_create(SHORT, long_parents, long_counts, &graph, &err), &err);
+	assert_false(commit_graph_is_line(graph));
+	commit_graph_sums(graph, weights, sums);
+	for (size_t commit = FORK; commit < SHORT; commit++) {
+		double all = (double)((commit + 1) * (commit + 2)) / 2;
+		assert_true(sums[commit] == all - FORK);
+		for (size_t other = FORK; other < SHORT; other++)
 			assert_int_equal(commit_graph_contains(graph, commit, other),
 					 other <= commit);
+		assert_false(commit_graph_contains(graph, commit, FORK - 1));
 	}
+}
+
+static void test_a_line_needs_no_bitsets_and_may_be_longer(void **state)
+{
+	(void)state;
+	struct error err;
+	auto_free double *weights = memory_array(LENGTH, sizeof(*weights));
+	auto_free double *sums = memory_array(LENGTH, sizeof(*sums));
+	auto_commit_graph struct commit_graph *graph = NULL;
+	prepare_line();
+	assert_ok(commit_graph_create(LENGTH, long_parents, long_counts, &graph, &err), &err);
+	assert_true(commit_graph_is_line(graph));
+	for (size_t commit = 0; commit < LENGTH; commit++)
+		weights[commit] = 1;
+	commit_graph_sums(graph, weights, sums);
+	assert_true(sums[LENGTH - 1] == (double)LENGTH);
+	assert_true(commit_graph_contains(graph, 7, 7) && commit_graph_contains(graph, 7, 6));
+	assert_false(commit_graph_contains(graph, 7, 8));
 }
 
 static void assert_refused(size_t count, size_t *const *edges, const size_t *counts,
@@ -100,7 +137,9 @@ static void test_what_is_no_history_is_refused(void **state)
 	assert_refused(3, circular, one_each, ERROR_STATE, "does not come before its child 2");
 	assert_refused(3, circular, orphan, ERROR_STATE, "commit 1 of the range has no parent");
 	assert_refused(1, parents, parent_counts, ERROR_STATE, "two ends");
-	assert_refused(COMMIT_GRAPH_LIMIT + 1, NULL, NULL, ERROR_USAGE, "closer together");
+	prepare_line();
+	before[2] = 0;
+	assert_refused(LENGTH, long_parents, long_counts, ERROR_USAGE, "closer together");
 }
 
 int main(void)
@@ -110,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_parents_are_kept_in_order),
 		cmocka_unit_test(test_a_sum_covers_what_is_contained),
 		cmocka_unit_test(test_a_history_longer_than_one_word_of_bits_keeps_its_order),
+		cmocka_unit_test(test_a_line_needs_no_bitsets_and_may_be_longer),
 		cmocka_unit_test(test_what_is_no_history_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,10 +52,8 @@ static void setup(struct play *play, size_t *const *parents, const size_t *paren
 			 .report_probability = 0.99,
 			 .maximum_boots = 100,
 			 .flagged_step = STEP,
-			 .deviation = 0.005,
-			 .degrees = 20,
-			 .deviation_floor = 1e-6,
-			 .minimum_step = 0.01},
+			 .minimum_step = 0.01,
+			 .noise = {.deviation = 0.005, .degrees = 20, .deviation_floor = 1e-6}},
 	};
 	for (size_t commit = 0; commit < COMMITS; commit++) {
 		play->broken_from[commit] = NEVER;
@@ -98,7 +96,8 @@ static struct hunt_event boot(const struct play *play, enum hunt_stage stage, si
 		.kind = HUNT_MEASURED,
 		.stage = stage,
 		.commit = commit,
-		.value = 1 + (bad ? STEP : 0) + wobble * STEP / 20,
+		.values = {1 + (bad ? STEP : 0) + wobble * STEP / 20},
+		.weight = 1,
 	};
 }
 
@@ -211,8 +210,8 @@ static void test_nothing_is_believed_before_the_ends_are_reproduced(void **state
 static void test_without_any_history_the_ends_are_booted_until_the_noise_is_known(void **state)
 {
 	struct play *play = *state;
-	play->problem.rule.deviation = 0;
-	play->problem.rule.degrees = 0;
+	play->problem.rule.noise.deviation = 0;
+	play->problem.rule.noise.degrees = 0;
 	assert_culprit(play, 5);
 	assert_int_equal(play->step.answer.reproduce_pairs, 4);
 }
@@ -225,7 +224,8 @@ static void test_equal_ends_are_not_reproducible(void **state)
 		play->events[i] = (struct hunt_event){.kind = HUNT_MEASURED,
 						      .stage = HUNT_REPRODUCE,
 						      .commit = i % 4 == 0 || i % 4 == 3 ? 0 : LAST,
-						      .value = 1 + (double)(i % 3) * 0.004};
+						      .values = {1 + (double)(i % 3) * 0.004},
+						      .weight = 1};
 	for (ask(play); play->step.action == HUNT_MEASURE; ask(play))
 		assert_int_equal(play->events[play->count++].commit, play->step.commit);
 	assert_int_equal(play->step.answer.kind, HUNT_NOT_REPRODUCIBLE);
@@ -263,7 +263,8 @@ static void test_ends_that_never_separate_are_given_up(void **state)
 			.stage = HUNT_REPRODUCE,
 			.commit = i % 4 == 0 || i % 4 == 3 ? 0 : LAST,
 			/* A third of the flagged step is neither nothing nor the step. */
-			.value = 1 + (i % 4 == 1 || i % 4 == 2 ? 0.3 * STEP : 0)};
+			.values = {1 + (i % 4 == 1 || i % 4 == 2 ? 0.3 * STEP : 0)},
+			.weight = 1};
 	for (ask(play); play->step.action == HUNT_MEASURE; ask(play))
 		play->count++;
 	assert_int_equal(play->step.answer.kind, HUNT_CANNOT_TELL);
@@ -315,7 +316,7 @@ static void test_a_pair_is_completed_whatever_its_first_boot_changed(void **stat
 		answer(play);
 	assert_int_equal(play->step.commit, 4);
 	answer(play);
-	play->events[play->count - 1].value = 1 + 2 * STEP;
+	play->events[play->count - 1].values[0] = 1 + 2 * STEP;
 	ask(play);
 	assert_true(play->step.likeliest_probability < play->problem.rule.stop_probability);
 	assert_int_equal(play->step.stage, HUNT_CONFIRM);
@@ -331,7 +332,7 @@ static void test_noise_in_the_search_does_not_lead_back_to_the_ends(void **state
 		assert_int_equal(play->step.action, HUNT_MEASURE);
 		assert_int_not_equal(play->step.stage, HUNT_REPRODUCE);
 		answer(play);
-		play->events[play->count - 1].value = i % 2 ? 0 : 2;
+		play->events[play->count - 1].values[0] = i % 2 ? 0 : 2;
 	}
 }
 
@@ -447,16 +448,19 @@ static void assert_refused(struct play *play, struct hunt_event event, const cha
 static void test_events_that_contradict_the_graph_are_refused(void **state)
 {
 	struct play *play = *state;
-	assert_refused(play, (struct hunt_event){.commit = COMMITS, .stage = HUNT_SEARCH},
+	assert_refused(play,
+		       (struct hunt_event){.commit = COMMITS, .stage = HUNT_SEARCH, .weight = 1},
 		       "names commit 9");
 	assert_refused(play,
 		       (struct hunt_event){.kind = HUNT_SAME_IMAGE, .commit = 1, .other = COMMITS},
 		       "names commit 9");
 	assert_refused(play, (struct hunt_event){.kind = HUNT_SAME_IMAGE, .commit = 1, .other = 1},
 		       "with itself");
-	assert_refused(play, (struct hunt_event){.commit = 3, .stage = HUNT_REPRODUCE},
-		       "which is no end");
-	assert_refused(play, (struct hunt_event){.commit = 0, .value = NAN}, "no finite value");
+	assert_refused(play, (struct hunt_event){.commit = 3, .weight = 1}, "which is no end");
+	assert_refused(play, (struct hunt_event){.values = {NAN}, .weight = 1}, "no finite value");
+	assert_refused(play, (struct hunt_event){.weight = 0}, "no weight");
+	assert_refused(play, (struct hunt_event){.weight = 1, .layout = HUNT_LAYOUTS},
+		       "of layout 8");
 	assert_refused(play, (struct hunt_event){.kind = (enum hunt_event_kind)7}, "no known kind");
 }
 

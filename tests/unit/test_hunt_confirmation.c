@@ -32,8 +32,11 @@ struct bench {
 
 static void add(struct bench *bench, enum hunt_stage stage, size_t commit, double value)
 {
-	bench->events[bench->count++] = (struct hunt_event){
-		.kind = HUNT_MEASURED, .stage = stage, .commit = commit, .value = value};
+	bench->events[bench->count++] = (struct hunt_event){.kind = HUNT_MEASURED,
+							    .stage = stage,
+							    .commit = commit,
+							    .values = {value},
+							    .weight = 1};
 }
 
 static int setup(void **state)
@@ -46,9 +49,7 @@ static int setup(void **state)
 		.graph = bench.graph,
 		.excluded = bench.excluded,
 		.rule = {.flagged_step = STEP,
-			 .deviation = 0.2,
-			 .degrees = 40,
-			 .deviation_floor = 1e-6},
+			 .noise = {.deviation = 0.2, .degrees = 40, .deviation_floor = 1e-6}},
 	};
 	for (size_t i = 0; i < 2; i++) {
 		add(&bench, HUNT_REPRODUCE, 0, 0);
@@ -170,17 +171,16 @@ static void test_later_boots_do_not_turn_a_verdict(void **state)
 static void test_a_merge_is_compared_with_each_parent_in_turn(void **state)
 {
 	struct bench *bench = *state;
-	size_t first;
-	size_t second;
+	struct hunt_pair pair;
 	static const size_t order[][2] = {{3, 6}, {5, 6}, {6, 3}, {6, 5}};
 	for (size_t i = 0; i < 4; i++) {
 		assert_false(accepted(bench, 6));
-		hunt_confirmation_next(&bench->confirmation, COMMITS, 6, bench->rival, &first,
-				       &second);
-		assert_int_equal(first, order[i][0]);
-		assert_int_equal(second, order[i][1]);
-		add(bench, HUNT_CONFIRM, first, first == 6 ? STEP : 0);
-		add(bench, HUNT_CONFIRM, second, second == 6 ? STEP : 0);
+		hunt_confirmation_next(&bench->confirmation, COMMITS, 6, bench->rival, &pair);
+		assert_int_equal(pair.first, order[i][0]);
+		assert_int_equal(pair.second, order[i][1]);
+		assert_int_equal(pair.number, i / 2);
+		add(bench, HUNT_CONFIRM, pair.first, pair.first == 6 ? STEP : 0);
+		add(bench, HUNT_CONFIRM, pair.second, pair.second == 6 ? STEP : 0);
 	}
 	assert_true(accepted(bench, 6));
 }

@@ -28,7 +28,9 @@ static int setup(void **state)
 	bench.problem = (struct hunt_problem){
 		.graph = bench.graph,
 		.excluded = bench.excluded,
-		.rule = {.flagged_step = 1, .minimum_step = 0.5, .deviation_floor = 0.001},
+		.rule = {.flagged_step = 1,
+			 .minimum_step = 0.5,
+			 .noise = {.deviation_floor = 0.001}},
 	};
 	*state = &bench;
 	return 0;
@@ -43,26 +45,55 @@ static int teardown(void **state)
 }
 
 static const struct hunt_event boots[] = {
-	{.commit = 0, .value = 1.0}, {.commit = 3, .value = 2.0}, {.commit = 3, .value = 2.4},
-	{.commit = 0, .value = 1.2}, {.commit = 0, .value = 1.1}, {.commit = 2, .value = 2.2},
+	{.commit = 0, .values = {1.0}, .weight = 1}, {.commit = 3, .values = {2.0}, .weight = 1},
+	{.commit = 3, .values = {2.4}, .weight = 1}, {.commit = 0, .values = {1.2}, .weight = 1},
+	{.commit = 0, .values = {1.1}, .weight = 1}, {.commit = 2, .values = {2.2}, .weight = 1},
 };
 
-static void test_values_are_kept_by_commit_in_the_order_of_their_boots(void **state)
+static void arrange(struct bench *bench, const struct hunt_event *events, size_t count)
+{
+	const struct hunt_series own = {.sign = 1,
+					.step = hunt_expected_step(&bench->problem.rule)};
+	hunt_record_free(&bench->record);
+	hunt_record_create(&bench->problem, events, count, &own, &bench->record);
+}
+
+static void test_values_are_kept_by_build_in_the_order_of_their_boots(void **state)
 {
 	struct bench *bench = *state;
-	hunt_record_create(&bench->problem, boots, array_length(boots), &bench->record);
+	struct hunt_event layouts[array_length(boots)];
+	arrange(bench, boots, array_length(boots));
 	assert_int_equal(bench->record.boots, 6);
-	assert_int_equal(bench->record.value_counts[0], 3);
-	assert_int_equal(bench->record.value_counts[1], 0);
-	assert_true(bench->record.values[0][1] == 1.2 && bench->record.values[0][2] == 1.1);
-	assert_true(bench->record.values[3][1] == 2.4 && bench->record.values[2][0] == 2.2);
+	assert_int_equal(bench->record.entity_count, 3);
+	assert_int_equal(bench->record.entity_boots[0], 3);
+	assert_true(bench->record.pool[1] == 1.2 && bench->record.pool[2] == 1.1);
+	assert_int_equal(bench->record.entities[1].commit, 2);
+	assert_true(bench->record.pool[3] == 2.2 && bench->record.pool[5] == 2.4);
+	memcpy(layouts, boots, sizeof(boots));
+	layouts[0].layout = 2;
+	arrange(bench, layouts, array_length(layouts));
+	assert_int_equal(bench->record.entity_count, 4);
+	assert_int_equal(bench->record.entities[1].layout, 2);
+	assert_true(bench->record.entities[1].location == 1.0);
+}
+
+static void test_a_boot_with_half_the_weight_counts_half(void **state)
+{
+	struct bench *bench = *state;
+	struct hunt_event events[] = {
+		{.commit = 0, .values = {1.0}, .weight = 1},
+		{.commit = 0, .values = {1.3}, .weight = 0.5},
+	};
+	arrange(bench, events, array_length(events));
+	assert_close(bench->record.entities[0].location, 1.1, 1e-12);
+	assert_close(bench->record.entities[0].weight, 1.5, 1e-12);
 }
 
 static void test_the_deviation_is_pooled_within_the_commits(void **state)
 {
 	struct bench *bench = *state;
 	/* Squares 0.02 about 1.1 with 2 degrees, and 0.08 about 2.2 with 1. */
-	hunt_record_create(&bench->problem, boots, array_length(boots), &bench->record);
+	arrange(bench, boots, array_length(boots));
 	assert_close(bench->record.deviation, sqrt(0.10 / 3), 1e-12);
 	assert_close(bench->record.degrees, 3, 1e-12);
 }
@@ -70,9 +101,9 @@ static void test_the_deviation_is_pooled_within_the_commits(void **state)
 static void test_history_counts_as_forty_degrees_at_most(void **state)
 {
 	struct bench *bench = *state;
-	bench->problem.rule.deviation = 0.2;
-	bench->problem.rule.degrees = 5000;
-	hunt_record_create(&bench->problem, boots, array_length(boots), &bench->record);
+	bench->problem.rule.noise.deviation = 0.2;
+	bench->problem.rule.noise.degrees = 5000;
+	arrange(bench, boots, array_length(boots));
 	assert_close(bench->record.degrees, 43, 1e-12);
 	assert_close(bench->record.deviation, sqrt((40 * 0.04 + 0.10) / 43), 1e-12);
 }
@@ -80,7 +111,7 @@ static void test_history_counts_as_forty_degrees_at_most(void **state)
 static void test_without_repeated_boots_the_floor_holds(void **state)
 {
 	struct bench *bench = *state;
-	hunt_record_create(&bench->problem, boots, 2, &bench->record);
+	arrange(bench, boots, 2);
 	assert_true(bench->record.deviation == 0.001);
 	assert_true(bench->record.degrees == 0);
 }
@@ -90,11 +121,12 @@ static void test_a_wild_boot_hardly_widens_the_deviation(void **state)
 	struct bench *bench = *state;
 	struct hunt_event events[21] = {{0}};
 	for (size_t i = 0; i < 20; i++)
-		events[i] = (struct hunt_event){.commit = i % 4, .value = i / 4 % 2 ? 0.1 : -0.1};
-	events[20] = (struct hunt_event){.commit = 0, .value = 50};
-	bench->problem.rule.deviation = 0.1;
-	bench->problem.rule.degrees = 40;
-	hunt_record_create(&bench->problem, events, 21, &bench->record);
+		events[i] = (struct hunt_event){
+			.commit = i % 4, .values = {i / 4 % 2 ? 0.1 : -0.1}, .weight = 1};
+	events[20] = (struct hunt_event){.commit = 0, .values = {50}, .weight = 1};
+	bench->problem.rule.noise.deviation = 0.1;
+	bench->problem.rule.noise.degrees = 40;
+	arrange(bench, events, 21);
 	assert_true(bench->record.deviation < 1);
 	double raw = sqrt(50 * 50 * 5 / 6.0 / (40 + 17));
 	assert_true(raw > 5);
@@ -103,11 +135,12 @@ static void test_a_wild_boot_hardly_widens_the_deviation(void **state)
 static void test_the_step_is_taken_across_the_suspect(void **state)
 {
 	struct bench *bench = *state;
-	hunt_record_create(&bench->problem, boots, array_length(boots), &bench->record);
+	arrange(bench, boots, array_length(boots));
 	/* 0 on one side; 2 and 3 on the other. */
 	assert_close(hunt_record_step(&bench->problem, &bench->record, 2), 2.2 - 1.1, 0.02);
 	/* Never less than a fifth of what is worth hunting. */
 	bench->problem.rule.flagged_step = 100;
+	arrange(bench, boots, array_length(boots));
 	assert_close(hunt_record_step(&bench->problem, &bench->record, 2), 20, 1e-12);
 }
 
@@ -115,8 +148,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			test_values_are_kept_by_commit_in_the_order_of_their_boots, setup,
-			teardown),
+			test_values_are_kept_by_build_in_the_order_of_their_boots, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_boot_with_half_the_weight_counts_half, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_the_deviation_is_pooled_within_the_commits,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_history_counts_as_forty_degrees_at_most, setup,

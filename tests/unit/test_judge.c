@@ -2,151 +2,318 @@
 #include "tests/support/test.h"
 
 #include "sentinel/base/cleanup.h"
+#include "sentinel/base/text.h"
 #include "sentinel/judge.h"
 
+/* A history in memory: one series, nights of three boots with five iterations each. */
+
+enum { BOOTS = 3, ITERATIONS = 5, NIGHTS = 40, DAY = 86400 };
+
+static char series[] = "hackbench/groups-1/time";
 static char identity[] = "same";
 static char other_identity[] = "other";
-static char pipe_series[] = "hackbench/groups-1/time";
-static char rate_series[] = "netperf/default/rate";
-static char second[] = "s";
-static char command[] = "hackbench -g 1";
-static char other_command[] = "hackbench -g 1 -l 7";
+static char unit[] = "s";
+static char benchmark_name[] = "hackbench";
+static char tonight_head[] = "tonight";
+static char pinned_head[] = "pinned";
 
-#define BOOT(name, higher, ...)                                                                    \
-	{                                                                                          \
-		.series = (name), .unit = second, .higher_is_better = (higher),                    \
-		.resolution = 0.001, .identity = identity, .clock = second, .command = command,    \
-		.values = (double[]){__VA_ARGS__},                                                 \
-		.count = sizeof((double[]){__VA_ARGS__}) / sizeof(double)                          \
+static struct policy_benchmark rules[] = {{.name = benchmark_name, .minimum_effect_percent = 1}};
+static const struct policy policy = {
+	.benchmarks = rules,
+	.benchmark_count = 1,
+	.night = {.boots = BOOTS,
+		  .window = 20,
+		  .retest_pairs = 6,
+		  .layout_builds = 2,
+		  .needless_retests_percent = 1,
+		  .false_alarms_per_month = 0.05},
+};
+
+/* A fixed scatter of about half a percent: the same in every run of the test. */
+static double scatter(size_t seed)
+{
+	return 0.005 * sin(12.9898 * (double)(seed + 1) + 4.1414);
+}
+
+static void make_boots(struct store_boot *boots, size_t count, size_t seed, double level)
+{
+	for (size_t i = 0; i < count; i++) {
+		boots[i] = (struct store_boot){.trial = (int64_t)(seed + i + 1),
+					       .sequence = (int64_t)i,
+					       .series = series,
+					       .unit = unit,
+					       .identity = identity,
+					       .resolution = 0.0001,
+					       .values = memory_array(ITERATIONS, sizeof(double)),
+					       .count = ITERATIONS};
+		for (size_t j = 0; j < ITERATIONS; j++)
+			boots[i].values[j] = exp(level + scatter(100 * seed + 10 * i) +
+						 scatter(31 * (seed + i) + j) / 3);
 	}
-
-static void test_boots_are_grouped_by_series_and_those_without_a_number_left_out(void **state)
-{
-	(void)state;
-	struct store_boot boots[] = {
-		BOOT(pipe_series, false, 1.0, 1.0, 1.0), BOOT(rate_series, true, 50.0),
-		BOOT(pipe_series, false, 1.1, 1.1, 1.1), BOOT(pipe_series, false, 9.0)};
-	boots[3].count = 0;
-	struct series_boots *series;
-	size_t count;
-	series_group(boots, 4, &series, &count);
-	assert_int_equal(count, 2);
-	assert_int_equal(series[0].count, 2);
-	assert_close(series[0].values[1] - series[0].values[0], log(1.1), 1e-12);
-	/* 1 ms printed, of a second: width / sqrt(12) */
-	assert_close(series[0].deviation_floor, 0.0005, 1e-12);
-	assert_close(series[1].values[0], -log(50), 1e-12);
-	assert_ptr_equal(series_find(series, count, rate_series), &series[1]);
-	series_free(series, count);
 }
 
-static void test_a_coarse_clock_raises_the_floor(void **state)
+struct world {
+	struct history history;
+	struct store_verdict verdicts[NIGHTS];
+	struct history_night nights[NIGHTS];
+	char heads[NIGHTS];
+};
+
+/* NIGHTS nights at the level 0, the pinned kernel likewise. */
+static struct world *make_world(size_t nights, double tonight)
 {
-	(void)state;
-	struct store_boot boots[] = {BOOT(pipe_series, false, 0.02, 0.02, 0.02)};
-	struct series_boots *series;
-	size_t count;
-	series_group(boots, 1, &series, &count);
-	assert_close(series[0].deviation_floor, 0.05 / sqrt(12), 1e-9);
-	series_free(series, count);
+	struct world *world = memory_array(1, sizeof(*world));
+	struct history *history = &world->history;
+	history->policy = &policy;
+	history->nights = world->nights;
+	history->night_count = nights;
+	for (size_t i = 0; i < nights; i++) {
+		struct history_night *night = &world->nights[i];
+		night->night.id = (int64_t)i + 1;
+		night->night.started_seconds = (int64_t)(i + 10) * DAY;
+		snprintf(night->night.head, OBJECT_ID_SIZE, "night%zu", i + 1);
+		night->boots = memory_array(BOOTS, sizeof(*night->boots));
+		night->boot_count = BOOTS;
+		make_boots(night->boots, BOOTS, 7 * i + 3, 0);
+		world->verdicts[i].series = series;
+		night->verdicts = &world->verdicts[i];
+		night->verdict_count = 1;
+	}
+	strcpy(history->baseline.commit, pinned_head);
+	history->baseline.set_seconds = DAY;
+	history->baseline_boots = memory_array(10, sizeof(struct store_boot));
+	history->baseline_boot_count = 10;
+	make_boots(history->baseline_boots, 10, 900, 0);
+	history->tonight = memory_array(BOOTS, sizeof(struct store_boot));
+	history->tonight_count = BOOTS;
+	make_boots(history->tonight, BOOTS, 700, tonight);
+	history->tonights_head = tonight_head;
+	return world;
 }
 
-static void test_unlike_boots_are_never_compared(void **state)
+static void free_boots(struct store_boot *boots, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(boots[i].values);
+	free(boots);
+}
+
+static void free_world(struct world *world)
+{
+	for (size_t i = 0; i < world->history.night_count; i++)
+		free_boots(world->nights[i].boots, BOOTS);
+	free_boots(world->history.baseline_boots, world->history.baseline_boot_count);
+	free_boots(world->history.tonight, world->history.tonight_count);
+	free(world);
+}
+
+static struct store_verdict judge(const struct world *world)
+{
+	struct store_verdict verdict;
+	judge_stage1(&world->history, series, &verdict);
+	free(verdict.series);
+	verdict.series = NULL;
+	return verdict;
+}
+
+static void set_level(struct world *world, size_t night, double level)
+{
+	struct store_boot *boots = world->nights[night].boots;
+	for (size_t i = 0; i < BOOTS; i++)
+		free(boots[i].values);
+	make_boots(boots, BOOTS, 7 * night + 3, level);
+}
+
+static void conclude(struct world *world, size_t night, enum verdict_state state, double change)
+{
+	world->verdicts[night].verdict.state = state;
+	world->verdicts[night].verdict.change = change;
+	set_level(world, night, change);
+}
+
+static void test_a_step_is_flagged_against_the_nights_and_measured_beside_the_last_one(void **state)
+{
+	(void)state;
+	struct world *world = make_world(25, 0.03);
+	struct store_verdict verdict = judge(world);
+	assert_int_equal(verdict.verdict.basis, VERDICT_BY_NIGHTS);
+	assert_int_equal(verdict.verdict.baseline_boots, 20);
+	assert_int_equal(verdict.verdict.state, VERDICT_FLAGGED);
+	assert_close(verdict.verdict.change, 0.03, 0.006);
+	assert_string_equal(verdict.reference, "night25");
+	free_world(world);
+	world = make_world(25, 0);
+	verdict = judge(world);
+	assert_int_equal(verdict.verdict.state, VERDICT_UNCHANGED);
+	assert_string_equal(verdict.reference, "");
+	free_world(world);
+}
+
+static void test_a_young_baseline_is_the_pinned_boots_and_the_accepted_ones(void **state)
+{
+	(void)state;
+	struct world *world = make_world(3, 0.05);
+	struct store_verdict verdict = judge(world);
+	assert_int_equal(verdict.verdict.basis, VERDICT_BY_BOOTS);
+	assert_int_equal(verdict.verdict.baseline_boots, 10 + 3 * BOOTS);
+	assert_int_equal(verdict.verdict.state, VERDICT_FLAGGED);
+	assert_string_equal(verdict.reference, "night3");
+	/* After an accepted step the pinned kernel is of another level. */
+	conclude(world, 2, VERDICT_IMPROVEMENT, -0.1);
+	verdict = judge(world);
+	assert_int_equal(verdict.verdict.baseline_boots, BOOTS);
+	free_world(world);
+	world = make_world(0, 0.05);
+	verdict = judge(world);
+	assert_int_equal(verdict.verdict.state, VERDICT_FLAGGED);
+	assert_string_equal(verdict.reference, pinned_head);
+	free_world(world);
+}
+
+static void test_nights_measured_otherwise_are_not_compared_with(void **state)
+{
+	(void)state;
+	struct world *world = make_world(25, 0);
+	world->nights[10].boots[1].identity = other_identity;
+	struct store_verdict verdict = judge(world);
+	assert_int_equal(verdict.verdict.baseline_boots, 14);
+	free_world(world);
+	/* Nor is one that came to no verdict, whatever it measured before its head failed. */
+	world = make_world(12, 0.05);
+	world->nights[11].verdict_count = 0;
+	verdict = judge(world);
+	assert_int_equal(verdict.verdict.baseline_boots, 11);
+	assert_string_equal(verdict.reference, "night11");
+	free_world(world);
+}
+
+static void test_an_open_regression_is_known_until_it_grows(void **state)
+{
+	(void)state;
+	struct world *world = make_world(25, 0.05);
+	conclude(world, 23, VERDICT_REGRESSION, 0.05);
+	conclude(world, 24, VERDICT_KNOWN, 0.05);
+	struct store_verdict verdict = judge(world);
+	assert_int_equal(verdict.verdict.state, VERDICT_KNOWN);
+	assert_int_equal(verdict.since, 24);
+	assert_string_equal(verdict.reference, "");
+	free_boots(world->history.tonight, BOOTS);
+	world->history.tonight = memory_array(BOOTS, sizeof(struct store_boot));
+	make_boots(world->history.tonight, BOOTS, 700, 0.1);
+	verdict = judge(world);
+	assert_int_equal(verdict.verdict.state, VERDICT_FLAGGED);
+	assert_int_equal(verdict.event, WATCH_GROWN);
+	assert_string_equal(verdict.reference, "night24");
+	free_world(world);
+}
+
+static void test_an_acknowledged_step_is_the_level_from_then_on(void **state)
+{
+	(void)state;
+	struct world *world = make_world(25, 0.05);
+	struct store_acknowledgement acknowledgement = {.night = 11, .series = series};
+	conclude(world, 10, VERDICT_REGRESSION, 0.05);
+	for (size_t i = 11; i < 25; i++)
+		conclude(world, i, VERDICT_KNOWN, 0.05);
+	world->history.acknowledgements = &acknowledgement;
+	world->history.acknowledgement_count = 1;
+	struct store_verdict verdict = judge(world);
+	assert_int_equal(verdict.verdict.state, VERDICT_UNCHANGED);
+	assert_int_equal(verdict.verdict.baseline_boots, 15);
+	free_world(world);
+}
+
+static void test_many_small_steps_are_a_creep_away_from_the_pinned_kernel(void **state)
+{
+	(void)state;
+	struct world *world = make_world(NIGHTS, 0.020);
+	for (size_t i = 0; i < NIGHTS; i++)
+		set_level(world, i, 0.0005 * (double)i);
+	struct store_verdict verdict = judge(world);
+	assert_int_equal(verdict.verdict.state, VERDICT_FLAGGED);
+	assert_int_equal(verdict.event, WATCH_CREEP);
+	assert_string_equal(verdict.reference, pinned_head);
+	/* Confirmed once, it is known. */
+	world->verdicts[NIGHTS - 1].verdict.state = VERDICT_REGRESSION;
+	world->verdicts[NIGHTS - 1].event = WATCH_CREEP;
+	verdict = judge(world);
+	assert_int_equal(verdict.verdict.state, VERDICT_KNOWN);
+	assert_int_equal(verdict.event, WATCH_CREEP);
+	assert_int_equal(verdict.since, NIGHTS);
+	free_world(world);
+}
+
+static void test_a_series_without_a_number_tonight_is_no_verdict(void **state)
+{
+	(void)state;
+	struct world *world = make_world(25, 0);
+	for (size_t i = 0; i < BOOTS; i++)
+		world->history.tonight[i].count = 0;
+	assert_int_equal(judge(world).verdict.state, VERDICT_NO_DATA);
+	struct store_verdict verdict;
+	judge_stage1(&world->history, "hackbench/never/seen", &verdict);
+	assert_int_equal(verdict.verdict.state, VERDICT_NO_DATA);
+	free(verdict.series);
+	free_world(world);
+}
+
+/* Six pairs, A B B A …, of the last accepted kernel and tonight's, over two layouts. */
+static void make_retest(struct store_boot *boots, double step)
+{
+	for (size_t i = 0; i < 12; i++) {
+		bool head = i % 4 == 1 || i % 4 == 2;
+		make_boots(&boots[i], 1, 500 + i, head ? step : 0);
+		boots[i].sequence = (int64_t)i;
+		boots[i].layout = i / 2 % 2;
+		strcpy(boots[i].commit, head ? tonight_head : "night25");
+	}
+}
+
+static void test_a_retest_confirms_a_step_and_drops_only_the_pair_without_a_number(void **state)
 {
 	(void)state;
 	struct error err;
-	struct policy policy = {.night = {.stage1_alpha = 0.01}};
-	struct store_boot before[] = {BOOT(pipe_series, false, 1.0), BOOT(pipe_series, false, 1.0)};
-	struct store_boot after[] = {BOOT(pipe_series, false, 2.0), BOOT(pipe_series, false, 2.0)};
-	after[0].identity = after[1].identity = other_identity;
-	struct store_verdict *verdicts;
-	size_t count;
-	assert_int_equal(judge_stage1(&policy, before, 2, after, 2, &verdicts, &count, &err), -1);
+	struct store_boot boots[12];
+	struct store_verdict verdict;
+	struct world *world = make_world(25, 0.05);
+	struct store_verdict flagged = judge(world);
+	flagged.series = series;
+	make_retest(boots, 0.05);
+	boots[2].count = 0;
+	assert_ok(judge_stage2(&world->history, &flagged, 10, boots, 12, &verdict, &err), &err);
+	assert_int_equal(verdict.verdict.state, VERDICT_REGRESSION);
+	assert_int_equal(verdict.verdict.boots, 5);
+	assert_close(verdict.verdict.change, 0.05, 0.01);
+	assert_string_equal(verdict.reference, "night25");
+	free(verdict.series);
+	for (size_t i = 0; i < 12; i++)
+		free(boots[i].values);
+	make_retest(boots, 0);
+	assert_ok(judge_stage2(&world->history, &flagged, 10, boots, 12, &verdict, &err), &err);
+	assert_int_equal(verdict.verdict.state, VERDICT_NOT_REPEATED);
+	free(verdict.series);
+	boots[3].identity = other_identity;
+	assert_int_equal(judge_stage2(&world->history, &flagged, 10, boots, 12, &verdict, &err),
+			 -1);
 	assert_int_equal(err.kind, ERROR_USAGE);
-	assert_contains(err.message, "unlike");
-}
-
-static void test_other_parameters_under_the_same_name_are_not_compared(void **state)
-{
-	(void)state;
-	struct error err;
-	struct store_boot boots[] = {BOOT(pipe_series, false, 1.0), BOOT(rate_series, true, 1.0),
-				     BOOT(pipe_series, false, 1.0)};
-	boots[1].command = other_command;
-	assert_ok(judge_check_alike(boots, 3, "it", &err), &err);
-	boots[2].command = other_command;
-	assert_int_equal(judge_check_alike(boots, 3, "it", &err), -1);
-	assert_contains(err.message, "parameters");
-}
-
-static void test_a_step_is_flagged_and_confirmed_for_its_own_series_only(void **state)
-{
-	(void)state;
-	struct error err;
-	struct policy_benchmark rules[] = {
-		{.name = (char[]){"hackbench"}, .minimum_effect_percent = 2}};
-	struct policy policy = {.benchmarks = rules,
-				.benchmark_count = 1,
-				.night = {.stage1_alpha = 0.01, .stage2_alpha = 0.001}};
-	struct store_boot before[] = {BOOT(pipe_series, false, 1.0, 1.001, 1.0),
-				      BOOT(pipe_series, false, 1.002, 1.0, 1.0),
-				      BOOT(pipe_series, false, 1.0, 1.0, 1.001),
-				      BOOT(rate_series, true, 50.0, 50.1),
-				      BOOT(rate_series, true, 50.1, 50.0),
-				      BOOT(rate_series, true, 50.0, 50.0)};
-	struct store_boot after[] = {BOOT(pipe_series, false, 1.1, 1.1, 1.101),
-				     BOOT(pipe_series, false, 1.1, 1.102, 1.1),
-				     BOOT(pipe_series, false, 1.1, 1.1, 1.1),
-				     BOOT(rate_series, true, 50.0, 50.1),
-				     BOOT(rate_series, true, 50.0, 50.1),
-				     BOOT(rate_series, true, 50.0, 50.0)};
-	struct store_verdict *stage1;
-	struct store_verdict *stage2;
-	size_t stage1_count;
-	size_t stage2_count;
-	assert_ok(judge_stage1(&policy, before, 6, after, 6, &stage1, &stage1_count, &err), &err);
-	assert_int_equal(stage1_count, 2);
-	assert_int_equal(stage1[0].verdict.state, VERDICT_FLAGGED);
-	assert_int_equal(stage1[1].verdict.state, VERDICT_UNCHANGED);
-	assert_ok(judge_stage2(&policy, stage1, stage1_count, before, 6, after, 6, &stage2,
-			       &stage2_count, &err),
-		  &err);
-	assert_int_equal(stage2_count, 1);
-	assert_string_equal(stage2[0].series, pipe_series);
-	assert_int_equal(stage2[0].verdict.state, VERDICT_REGRESSION);
-	assert_close(stage2[0].verdict.change_percent, 10, 0.3);
-	store_verdicts_free(stage1, stage1_count);
-	store_verdicts_free(stage2, stage2_count);
-}
-
-static void test_a_series_that_one_side_lacks_is_no_verdict(void **state)
-{
-	(void)state;
-	struct error err;
-	struct policy policy = {.night = {.stage1_alpha = 0.01}};
-	struct store_boot before[] = {BOOT(pipe_series, false, 1.0), BOOT(pipe_series, false, 1.0)};
-	struct store_boot after[] = {BOOT(rate_series, true, 2.0), BOOT(rate_series, true, 2.0)};
-	struct store_verdict *verdicts;
-	size_t count;
-	assert_ok(judge_stage1(&policy, before, 2, after, 2, &verdicts, &count, &err), &err);
-	assert_int_equal(count, 2);
-	assert_string_equal(verdicts[0].series, rate_series);
-	assert_int_equal(verdicts[0].verdict.state, VERDICT_NO_DATA);
-	assert_string_equal(verdicts[1].series, pipe_series);
-	assert_int_equal(verdicts[1].verdict.state, VERDICT_NO_DATA);
-	store_verdicts_free(verdicts, count);
+	for (size_t i = 0; i < 12; i++)
+		free(boots[i].values);
+	free_world(world);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-			test_boots_are_grouped_by_series_and_those_without_a_number_left_out),
-		cmocka_unit_test(test_a_coarse_clock_raises_the_floor),
-		cmocka_unit_test(test_unlike_boots_are_never_compared),
-		cmocka_unit_test(test_other_parameters_under_the_same_name_are_not_compared),
-		cmocka_unit_test(test_a_step_is_flagged_and_confirmed_for_its_own_series_only),
-		cmocka_unit_test(test_a_series_that_one_side_lacks_is_no_verdict),
+			test_a_step_is_flagged_against_the_nights_and_measured_beside_the_last_one),
+		cmocka_unit_test(test_a_young_baseline_is_the_pinned_boots_and_the_accepted_ones),
+		cmocka_unit_test(test_nights_measured_otherwise_are_not_compared_with),
+		cmocka_unit_test(test_an_open_regression_is_known_until_it_grows),
+		cmocka_unit_test(test_an_acknowledged_step_is_the_level_from_then_on),
+		cmocka_unit_test(test_many_small_steps_are_a_creep_away_from_the_pinned_kernel),
+		cmocka_unit_test(test_a_series_without_a_number_tonight_is_no_verdict),
+		cmocka_unit_test(
+			test_a_retest_confirms_a_step_and_drops_only_the_pair_without_a_number),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,89 @@ static struct store_verdict made(enum verdict_state verdict_state, double change
 		.verdict = {.state = verdict_state, .change = change, .deviation = deviation}};
 }
 
+static void test_a_pair_shares_its_layout_and_layouts_take_turns(void **state)
+{
+	(void)state;
+	char layouts[13] = "";
+	for (int64_t i = 0; i < 12; i++)
+		layouts[i] = (char)('0' + planner_retest_layout(i, 2));
+	assert_string_equal(layouts, "112211221122");
+	assert_int_equal(planner_retest_layout(7, 1), 0);
+}
+
+static void test_each_kernel_compared_with_has_a_round_of_its_own(void **state)
+{
+	(void)state;
+	static const struct {
+		enum verdict_state state;
+		const char *reference;
+		int64_t round;
+		int64_t begins;
+	} rows[] = {
+		{VERDICT_FLAGGED, "one", 0, 0},     {VERDICT_UNCHANGED, "", -1, -1},
+		{VERDICT_FLAGGED, "two", 1, 1},     {VERDICT_FLAGGED, "one", 0, -1},
+		{VERDICT_NOT_REPEATED, "", -1, -1}, {VERDICT_FLAGGED, "three", 2, 2},
+	};
+	struct store_verdict verdicts[array_length(rows)] = {0};
+	for (size_t i = 0; i < array_length(rows); i++) {
+		verdicts[i].verdict.state = rows[i].state;
+		strcpy(verdicts[i].reference, rows[i].reference);
+	}
+	for (size_t i = 0; i < array_length(rows); i++) {
+		assert_int_equal(planner_retest_round(verdicts, i), rows[i].begins);
+		if (rows[i].round >= 0)
+			assert_int_equal(planner_retest_round_of(verdicts, i), rows[i].round);
+	}
+	/* Interleaving and pairs are the same in every round, and no two boots share a number. */
+	assert_true(planner_retest_sequence(1, 0) > planner_retest_sequence(0, 199));
+	assert_int_equal(planner_retest_sequence(2, 0) % 4, 0);
+}
+
+static void test_every_series_of_the_night_is_named(void **state)
+{
+	(void)state;
+	struct error err;
+	char **names;
+	size_t count;
+	assert_ok(planner_series(benchmarks, 2, &names, &count, &err), &err);
+	assert_int_equal(count, 3);
+	assert_string_equal(names[0], "one/groups-1/time");
+	assert_string_equal(names[2], "two/default/rate");
+	while (count)
+		free(names[--count]);
+	free(names);
+}
+
+static void assert_outcome(const struct store_verdict *verdicts, size_t count, const char *expected)
+{
+	char *outcome = planner_outcome(verdicts, count);
+	assert_string_equal(outcome, expected);
+	free(outcome);
+}
+
+static void test_the_outcome_is_the_worst_that_was_found(void **state)
+{
+	(void)state;
+	struct store_verdict verdicts[] = {
+		{.verdict = {.state = VERDICT_UNCHANGED}},
+		{.verdict = {.state = VERDICT_IMPROVEMENT}},
+		{.verdict = {.state = VERDICT_KNOWN}},
+		{.verdict = {.state = VERDICT_NO_DATA}},
+		{.verdict = {.state = VERDICT_REGRESSION}, .event = WATCH_CREEP},
+		{.verdict = {.state = VERDICT_REGRESSION}},
+	};
+	static const char *const outcomes[] = {
+		"no regression", "improvement",    NIGHT_KNOWN, "no valid number for 1 of 4 series",
+		NIGHT_CREEP,     NIGHT_REGRESSION,
+	};
+	for (size_t i = 0; i < array_length(verdicts); i++)
+		assert_outcome(verdicts, i + 1, outcomes[i]);
+	/* A creep has no commit to be found. */
+	assert_false(planner_is_hunted(&verdicts[4]));
+	assert_int_equal(planner_night_after(NIGHT_RETESTING, verdicts, 5), NIGHT_REPORTING);
+	assert_int_equal(planner_night_after(NIGHT_RETESTING, verdicts, 6), NIGHT_HUNTING);
+}
+
 static void test_a_night_goes_only_as_far_as_its_verdicts_ask(void **state)
 {
 	(void)state;
@@ -133,6 +216,10 @@ int main(void)
 		cmocka_unit_test(test_a_plan_for_some_series_has_only_their_cases),
 		cmocka_unit_test(test_a_series_of_no_benchmark_is_refused),
 		cmocka_unit_test(test_retests_are_interleaved_in_abba_order),
+		cmocka_unit_test(test_a_pair_shares_its_layout_and_layouts_take_turns),
+		cmocka_unit_test(test_each_kernel_compared_with_has_a_round_of_its_own),
+		cmocka_unit_test(test_every_series_of_the_night_is_named),
+		cmocka_unit_test(test_the_outcome_is_the_worst_that_was_found),
 		cmocka_unit_test(test_a_night_goes_only_as_far_as_its_verdicts_ask),
 		cmocka_unit_test(test_the_clearest_unexplained_regression_is_hunted_first),
 	};

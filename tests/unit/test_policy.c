@@ -121,14 +121,18 @@ static void test_a_minimal_policy_loads_with_all_defaults(void **state)
 	assert_string_equal(policy->machines[0].suspect_arguments, "");
 	assert_int_equal(policy->night.boots, 2);
 	assert_int_equal(policy->night.baseline_boots, 3);
-	assert_int_equal(policy->night.retest_pairs, 3);
-	assert_close(policy->night.stage1_alpha, 0.01, 0);
-	assert_close(policy->night.stage2_alpha, 0.001, 0);
+	assert_int_equal(policy->night.window, 20);
+	assert_int_equal(policy->night.pinned_boots, 10);
+	assert_int_equal(policy->night.retest_pairs, 6);
+	assert_int_equal(policy->night.layout_builds, 2);
+	assert_close(policy->night.needless_retests_percent, 1, 0);
+	assert_close(policy->night.false_alarms_per_month, 0.05, 0);
 	assert_int_equal(policy->night.attempts, 3);
 	assert_close(policy->hunt.stop_probability, 0.90, 0);
 	assert_close(policy->hunt.report_probability, 0.99, 0);
 	assert_int_equal(policy->hunt.maximum_boots, 200);
 	assert_int_equal(policy->hunt.maximum_minutes, 600);
+	assert_int_equal(policy->hunt.prior_count, 0);
 	assert_null(policy->mail.server);
 	assert_string_equal(policy->mail.from, "Sentinel <sentinel@localhost>");
 	assert_string_equal(policy->mail.security, "none");
@@ -177,13 +181,34 @@ static void test_values_out_of_range_are_refused(void **state)
 		       "from 1 to 100");
 	assert_refused(fixture, "[night]\n\tboots = -1\n", "decimal number");
 	assert_refused(fixture, "[night]\n\tboots = 2.5\n", "whole number");
-	assert_refused(fixture, "[night]\n\tstage1-alpha = nan\n", "decimal number");
-	assert_refused(fixture, "[night]\n\tstage1-alpha = 0.9.9\n", "decimal number");
+	assert_refused(fixture, "[night]\n\tfalse-alarms-per-month = nan\n", "decimal number");
+	assert_refused(fixture, "[night]\n\tfalse-alarms-per-month = 0.9.9\n", "decimal number");
+	assert_refused(fixture, "[night]\n\tneedless-retests = 1\n", "lacks its unit", "1 %");
+	assert_refused(fixture, "[night]\n\tstage2-alpha = 0.001\n", "stage2-alpha",
+		       "false-alarms-per-month");
+	assert_refused(fixture, "[night]\n\tstage1-alpha = 0.01\n", "needless-retests");
 	assert_refused(fixture, "[hunt]\n\treport-probability = 1\n", "0.999999");
 	assert_refused(fixture, "[hunt]\n\tmaximum-boots = 99999999999999999999\n", "10000");
 	assert_refused(fixture, "[machine \"guest\"]\n\tacceleration = fast\n", "auto kvm tcg");
 	assert_refused(fixture, "[tree \"linux\"]\n\tconfig = \"a\\nb\"\n", "control characters");
 	assert_refused(fixture, "[night]\n\tboots\n", "boots", "has no");
+}
+
+static void test_a_prior_weighs_path_prefixes(void **state)
+{
+	struct fixture *fixture = *state;
+	write_policy(fixture, "[hunt]\n\tprior = kernel/sched 4\n\tprior = drivers/gpu 0.1\n");
+	load(fixture);
+	assert_int_equal(fixture->policy.hunt.prior_count, 2);
+	assert_string_equal(fixture->policy.hunt.prior[0].prefix, "kernel/sched");
+	assert_close(fixture->policy.hunt.prior[0].weight, 4, 0);
+	assert_string_equal(fixture->policy.hunt.prior[1].prefix, "drivers/gpu");
+	assert_close(fixture->policy.hunt.prior[1].weight, 0.1, 0);
+	assert_refused(fixture, "[hunt]\n\tprior = kernel/sched\n", "PATH-PREFIX WEIGHT");
+	assert_refused(fixture, "[hunt]\n\tprior = kernel/sched many\n", "weight of kernel/sched");
+	assert_refused(fixture, "[hunt]\n\tprior = kernel/sched 0\n", "from 0.01 to 100");
+	assert_refused(fixture, "[hunt]\n\tprior = /kernel/sched 2\n", "as git shows it");
+	assert_refused(fixture, "[hunt]\n\tprior = mm 2\n\tprior = mm 3\n", "given before");
 }
 
 static void test_missing_required_keys_are_named(void **state)
@@ -616,6 +641,7 @@ int main(void)
 		TEST(test_units_are_converted_and_a_missing_one_is_refused),
 		TEST(test_unknown_names_are_refused_with_the_nearest_known_one),
 		TEST(test_values_out_of_range_are_refused),
+		TEST(test_a_prior_weighs_path_prefixes),
 		TEST(test_missing_required_keys_are_named),
 		TEST(test_a_key_of_one_value_cannot_be_set_twice_in_one_file),
 		TEST(test_keys_of_many_values_accumulate_and_are_split_at_blanks),

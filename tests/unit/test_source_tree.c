@@ -285,6 +285,36 @@ static void test_commits_that_touch_only_irrelevant_paths_are_told_apart(void **
 	assert_int_equal(seen, array_length(expected));
 }
 
+static void test_a_commit_weighs_what_its_heaviest_path_weighs(void **state)
+{
+	struct fixture *fixture = *state;
+	struct error err;
+	char kernel[] = "kernel/";
+	char fork[] = "kernel/fork.c";
+	char shape[] = "sha";
+	/* The longest prefix speaks for a path; E removes "shape" and adds "shape/inner". */
+	const struct policy_weight weights[] = {{kernel, 4}, {fork, 0.5}, {shape, 3}};
+	static const struct {
+		const char *name;
+		double weight;
+	} expected[] = {{"A", 1}, {"B", 1}, {"C", 0.5}, {"D", 1}, {"M", 0.5}, {"E", 3}};
+	auto_commit_range struct commit_range range = {0};
+	assert_ok(source_tree_range(fixture->tree, id_of(fixture, "A"), id_of(fixture, "E"), &range,
+				    &err),
+		  &err);
+	assert_int_equal(range.count, array_length(expected));
+	double found[array_length(expected)];
+	assert_ok(source_tree_weigh(fixture->tree, &range, weights, array_length(weights), found,
+				    &err),
+		  &err);
+	for (size_t i = 0; i < range.count; i++)
+		for (size_t j = 0; j < array_length(expected); j++)
+			if (!strcmp(range.ids[i], id_of(fixture, expected[j].name)))
+				assert_close(found[i], expected[j].weight, 0);
+	assert_ok(source_tree_weigh(fixture->tree, &range, NULL, 0, found, &err), &err);
+	assert_close(found[range.count - 1], 1, 0);
+}
+
 static void test_parents_outside_the_range_count_as_good(void **state)
 {
 	struct fixture *fixture = *state;
@@ -296,6 +326,24 @@ static void test_parents_outside_the_range_count_as_good(void **state)
 	assert_int_equal(range.count, 4); /* B, C, D, M: C's parent A is an ancestor of B */
 	assert_int_equal(range.parent_counts[1], 1);
 	assert_int_equal(range.parents[1][0], 0);
+}
+
+static void test_an_ancestor_is_the_commit_itself_or_before_it(void **state)
+{
+	struct fixture *fixture = *state;
+	struct error err;
+	static const struct {
+		const char *ancestor;
+		const char *commit;
+		bool is;
+	} cases[] = {{"A", "A", true}, {"C", "M", true}, {"M", "C", false}, {"B", "D", false}};
+	for (size_t i = 0; i < array_length(cases); i++) {
+		bool is;
+		assert_ok(source_tree_is_ancestor(fixture->tree, id_of(fixture, cases[i].ancestor),
+						  id_of(fixture, cases[i].commit), &is, &err),
+			  &err);
+		assert_int_equal(is, cases[i].is);
+	}
 }
 
 static void test_ends_that_make_no_range_are_explained(void **state)
@@ -567,7 +615,9 @@ int main(void)
 		repository_test(test_a_fetch_follows_new_commits_and_removed_branches),
 		repository_test(test_a_range_keeps_the_shape_of_the_history),
 		repository_test(test_commits_that_touch_only_irrelevant_paths_are_told_apart),
+		repository_test(test_a_commit_weighs_what_its_heaviest_path_weighs),
 		repository_test(test_parents_outside_the_range_count_as_good),
+		repository_test(test_an_ancestor_is_the_commit_itself_or_before_it),
 		repository_test(test_ends_that_make_no_range_are_explained),
 		repository_test(test_a_checkout_writes_only_what_differs),
 		repository_test(test_files_that_become_folders_or_links_follow),

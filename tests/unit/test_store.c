@@ -103,11 +103,15 @@ static void test_a_trial_queued_twice_is_one_trial(void **state)
 	assert_int_not_equal(other.id, first.id);
 	/* The same place for another commit would mix up what was measured. */
 	struct store_trial mixed;
-	assert_int_equal(store_queue_trial(fixture->store, PURPOSE_NIGHT, 7, 0, COMMIT_B, "qemu",
+	assert_int_equal(store_queue_trial(fixture->store, PURPOSE_NIGHT, 7, 0, COMMIT_B, 0, "qemu",
 					   "{}", &mixed, &fixture->err),
 			 -1);
 	assert_int_equal(fixture->err.kind, ERROR_STATE);
 	assert_contains(fixture->err.message, COMMIT_B);
+	assert_int_equal(store_queue_trial(fixture->store, PURPOSE_NIGHT, 7, 0, COMMIT_A, 1, "qemu",
+					   "{}", &mixed, &fixture->err),
+			 -1);
+	assert_contains(fixture->err.message, "layout 1");
 }
 
 static void test_trials_are_listed_newest_first_by_any_filter(void **state)
@@ -248,6 +252,80 @@ static void test_boots_are_grouped_by_trial_and_series_in_order(void **state)
 	store_boots_free(boots, count);
 }
 
+static void test_a_boot_is_found_by_its_trial_with_its_layout(void **state)
+{
+	struct fixture *fixture = *state;
+	auto_store_trial struct store_trial trial = {0};
+	assert_ok(store_queue_trial(fixture->store, PURPOSE_HUNT, 1, 0, COMMIT_A, 2, "qemu", "{}",
+				    &trial, &fixture->err),
+		  &fixture->err);
+	assert_int_equal(trial.layout, 2);
+	trial.identity = text_copy("identity");
+	trial.clock = text_copy("virtual time");
+	assert_ok(import(fixture, &trial, 7), &fixture->err);
+	struct store_boot boot;
+	assert_ok(store_boot_of_trial(fixture->store, trial.id, "b/one/time", &boot, &fixture->err),
+		  &fixture->err);
+	assert_int_equal(boot.trial, trial.id);
+	assert_int_equal(boot.layout, 2);
+	assert_int_equal(boot.count, 2);
+	assert_close(boot.values[0], 7, 0);
+	store_boot_free(&boot);
+	assert_ok(store_boot_of_trial(fixture->store, trial.id, "no/such/series", &boot,
+				      &fixture->err),
+		  &fixture->err);
+	assert_null(boot.series);
+	assert_int_equal(boot.count, 0);
+}
+
+static void test_what_a_build_and_a_trial_usually_take_is_a_median(void **state)
+{
+	struct fixture *fixture = *state;
+	static const double seconds[] = {600, 14, 16, 0, 15, 14};
+	char text[] = "text";
+	char tree[] = "demo";
+	double build_seconds;
+	double trial_seconds;
+	assert_ok(store_usual_seconds(fixture->store, tree, "qemu", &build_seconds, &trial_seconds,
+				      &fixture->err),
+		  &fixture->err);
+	assert_close(build_seconds, 0, 0);
+	assert_close(trial_seconds, 0, 0);
+	for (size_t i = 0; i < array_length(seconds); i++) {
+		auto_free char *key = text_format("key %zu", i);
+		struct store_build build = {.key = key,
+					    .tree_name = tree,
+					    .tree_id = COMMIT_A,
+					    .image_digest = text,
+					    .release = text,
+					    .seconds = seconds[i]};
+		assert_ok(store_put_build(fixture->store, &build, &fixture->err), &fixture->err);
+		auto_store_trial struct store_trial trial = queue(fixture, (int64_t)i, COMMIT_A);
+		trial.seconds = 9 + (double)i;
+		assert_ok(import(fixture, &trial, 1), &fixture->err);
+	}
+	assert_ok(store_usual_seconds(fixture->store, tree, "qemu", &build_seconds, &trial_seconds,
+				      &fixture->err),
+		  &fixture->err);
+	/* One was only found, which says nothing; the first one was made from nothing. */
+	assert_close(build_seconds, 15, 0);
+	assert_close(trial_seconds, 11.5, 0);
+	/* A hunt's boots tell what a hunt's boots take, however many others are newer. */
+	for (int64_t i = 0; i < 40; i++) {
+		auto_store_trial struct store_trial trial = {0};
+		enum trial_purpose purpose = i < 20 ? PURPOSE_HUNT : PURPOSE_NIGHT;
+		assert_ok(store_queue_trial(fixture->store, purpose, 99, i, COMMIT_A, 0, "qemu",
+					    "{}", &trial, &fixture->err),
+			  &fixture->err);
+		trial.seconds = i < 20 ? 3 : 30;
+		assert_ok(import(fixture, &trial, 1), &fixture->err);
+	}
+	assert_ok(store_usual_seconds(fixture->store, tree, "qemu", &build_seconds, &trial_seconds,
+				      &fixture->err),
+		  &fixture->err);
+	assert_close(trial_seconds, 3, 0);
+}
+
 static void test_a_build_put_again_replaces_the_first(void **state)
 {
 	struct fixture *fixture = *state;
@@ -297,6 +375,8 @@ int main(void)
 		store_test(test_an_import_that_fails_half_way_leaves_nothing),
 		store_test(test_a_value_that_is_no_number_is_never_stored_as_valid),
 		store_test(test_boots_are_grouped_by_trial_and_series_in_order),
+		store_test(test_a_boot_is_found_by_its_trial_with_its_layout),
+		store_test(test_what_a_build_and_a_trial_usually_take_is_a_median),
 		store_test(test_a_build_put_again_replaces_the_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "sentinel/store_private.h"
+
 static const char hostile[] = HOSTILE_TEXT;
 
 /* Opening must fail with this kind and name the path and NEEDLE. */
@@ -37,7 +39,7 @@ static void test_a_newer_or_foreign_file_is_refused_and_left_alone(void **state)
 	store_close(&fixture->store);
 	patch_header(fixture->path, 60, 1000);
 	assert_refused(fixture->path, ERROR_STATE, "version 1000");
-	patch_header(fixture->path, 60, 1);
+	patch_header(fixture->path, 60, (unsigned)store_version);
 	patch_header(fixture->path, 68, 0x12345678);
 	assert_refused(fixture->path, ERROR_STATE, "another program");
 	patch_header(fixture->path, 68, 0x534e544c);
@@ -115,7 +117,7 @@ static void test_an_empty_file_becomes_a_store(void **state)
 	assert_ok(file_write_durable(path, "", 0, &fixture->err), &fixture->err);
 	assert_ok(store_open(path, &store, &fixture->err), &fixture->err);
 	struct store_trial trial;
-	assert_ok(store_queue_trial(store, PURPOSE_MEASURE, 0, 0, COMMIT_A, hostile, hostile,
+	assert_ok(store_queue_trial(store, PURPOSE_MEASURE, 0, 0, COMMIT_A, 0, hostile, hostile,
 				    &trial, &fixture->err),
 		  &fixture->err);
 	assert_int_equal(trial.id, 1);

@@ -22,23 +22,54 @@ static void test_the_newest_complete_baseline_counts(void **state)
 		  &fixture->err);
 	assert_int_equal(found.id, 0);
 	struct store_baseline first = add_baseline(fixture, COMMIT_A);
-	assert_ok(store_complete_baseline(fixture->store, first.id, &fixture->err), &fixture->err);
+	assert_ok(store_complete_baseline(fixture->store, first.id, 77, &fixture->err),
+		  &fixture->err);
 	struct store_baseline second = add_baseline(fixture, COMMIT_B);
 	assert_ok(store_get_baseline(fixture->store, "demo", "qemu", true, &found, &fixture->err),
 		  &fixture->err);
 	assert_int_equal(found.id, first.id);
 	assert_string_equal(found.commit, COMMIT_A);
 	assert_true(found.complete);
+	assert_int_equal(found.measured_seconds, 77);
 	store_baseline_free(&found);
 	assert_ok(store_get_baseline(fixture->store, "demo", "qemu", false, &found, &fixture->err),
 		  &fixture->err);
 	assert_int_equal(found.id, second.id);
 	assert_false(found.complete);
 	store_baseline_free(&found);
-	assert_int_equal(store_complete_baseline(fixture->store, 99, &fixture->err), -1);
+	assert_int_equal(store_complete_baseline(fixture->store, 99, 77, &fixture->err), -1);
 	assert_int_equal(fixture->err.kind, ERROR_STATE);
 	store_baseline_free(&first);
 	store_baseline_free(&second);
+}
+
+static void test_a_baseline_that_is_measured_again_stays_usable(void **state)
+{
+	struct fixture *fixture = *state;
+	struct store_baseline baseline = add_baseline(fixture, COMMIT_A);
+	struct store_baseline found;
+	int64_t id = baseline.id;
+	/* There is nothing to extend before it is complete. */
+	assert_int_equal(store_extend_baseline(fixture->store, id, 10, &fixture->err), -1);
+	assert_int_equal(fixture->err.kind, ERROR_STATE);
+	assert_ok(store_complete_baseline(fixture->store, id, 1, &fixture->err), &fixture->err);
+	assert_ok(store_extend_baseline(fixture->store, id, 10, &fixture->err), &fixture->err);
+	assert_int_equal(store_extend_baseline(fixture->store, id, 10, &fixture->err), -1);
+	reopen(fixture);
+	assert_ok(store_get_baseline(fixture->store, "demo", "qemu", true, &found, &fixture->err),
+		  &fixture->err);
+	assert_int_equal(found.id, id);
+	assert_int_equal(found.boots, 15);
+	assert_true(found.pending);
+	store_baseline_free(&found);
+	assert_ok(store_complete_baseline(fixture->store, id, 9, &fixture->err), &fixture->err);
+	assert_ok(store_get_baseline_by_id(fixture->store, id, &found, &fixture->err),
+		  &fixture->err);
+	assert_false(found.pending);
+	assert_int_equal(found.measured_seconds, 9);
+	store_baseline_free(&found);
+	assert_int_equal(store_get_baseline_by_id(fixture->store, 99, &found, &fixture->err), -1);
+	store_baseline_free(&baseline);
 }
 
 static struct store_night add_night(struct fixture *fixture, const char *kind)
@@ -47,6 +78,8 @@ static struct store_night add_night(struct fixture *fixture, const char *kind)
 				    .tree_name = text_copy("demo"),
 				    .machine = text_copy("qemu"),
 				    .head = COMMIT_B,
+				    .retest_pairs = 6,
+				    .layouts = 2,
 				    .started_seconds = 1};
 	assert_ok(store_add_night(fixture->store, &night, &fixture->err), &fixture->err);
 	return night;
@@ -69,6 +102,8 @@ static void test_unfinished_nights_are_found_again(void **state)
 	assert_int_equal(nights[0].id, night.id);
 	assert_int_equal(nights[0].state, NIGHT_HUNTING);
 	assert_string_equal(nights[0].outcome, hostile);
+	assert_int_equal(nights[0].retest_pairs, 6);
+	assert_int_equal(nights[0].layouts, 2);
 	assert_int_equal(nights[1].id, judged.id);
 	store_nights_free(nights, count);
 	night.state = NIGHT_DONE;
@@ -94,8 +129,16 @@ static void test_verdicts_of_a_stage_replace_the_earlier_ones(void **state)
 	char one[] = "b/one/time";
 	char two[] = "b/two/time";
 	struct store_verdict verdicts[] = {
-		{two, 0, {VERDICT_FLAGGED, 0.1, 10.5, 0.01, 8, 0.05, 1e-6, 5, 5}},
-		{one, 0, {VERDICT_NO_DATA, NAN, NAN, NAN, 0, INFINITY, NAN, 1, 1}},
+		{.series = two,
+		 .verdict = {VERDICT_FLAGGED, VERDICT_BY_NIGHTS, 0.1, 10.5, 0.01, 8, 0.05, 1e-6, 5,
+			     5},
+		 .event = WATCH_GROWN,
+		 .since = night.id,
+		 .reference = COMMIT_A,
+		 .layout_deviation = 0.002},
+		{.series = one,
+		 .verdict = {VERDICT_KNOWN, VERDICT_BY_BOOTS, NAN, NAN, NAN, 0, INFINITY, NAN, 1,
+			     1}},
 	};
 	struct store_verdict *found;
 	size_t count;
@@ -114,7 +157,14 @@ static void test_verdicts_of_a_stage_replace_the_earlier_ones(void **state)
 	assert_int_equal(found[0].verdict.state, VERDICT_FLAGGED);
 	assert_close(found[0].verdict.p_value, 1e-6, 0);
 	assert_int_equal(found[0].verdict.boots, 5);
-	assert_int_equal(found[1].verdict.state, VERDICT_NO_DATA);
+	assert_int_equal(found[0].verdict.basis, VERDICT_BY_NIGHTS);
+	assert_int_equal(found[0].event, WATCH_GROWN);
+	assert_int_equal(found[0].since, night.id);
+	assert_string_equal(found[0].reference, COMMIT_A);
+	assert_close(found[0].layout_deviation, 0.002, 0);
+	assert_int_equal(found[1].verdict.state, VERDICT_KNOWN);
+	assert_int_equal(found[1].since, 0);
+	assert_string_equal(found[1].reference, "");
 	assert_true(isnan(found[1].verdict.change));
 	assert_true(isnan(found[1].verdict.threshold));
 	store_verdicts_free(found, count);
@@ -133,7 +183,16 @@ static struct store_hunt add_hunt(struct fixture *fixture, int64_t night)
 		.series = text_copy("b/one/time"),
 		.good = COMMIT_A,
 		.bad = COMMIT_B,
-		.rule = {0.95, 0.9, 60, 0.1, 0.01, 8, 0.001, 0.02},
+		.rule = {.stop_probability = 0.95,
+			 .report_probability = 0.9,
+			 .maximum_boots = 60,
+			 .flagged_step = 0.1,
+			 .minimum_step = 0.02,
+			 .layouts = 2,
+			 .noise = {.deviation = 0.01,
+				   .degrees = 8,
+				   .deviation_floor = 0.001,
+				   .layout_deviation = 0.003}},
 		.started_seconds = 1,
 	};
 	assert_ok(store_add_hunt(fixture->store, &hunt, &fixture->err), &fixture->err);
@@ -151,7 +210,9 @@ static void test_a_hunt_replays_its_events_in_order(void **state)
 		{.kind = HUNT_MEASURED,
 		 .stage = HUNT_REPRODUCE,
 		 .commit = COMMIT_A,
+		 .layout = 1,
 		 .value = 0.5,
+		 .weight = 0.8,
 		 .trial = trial.id},
 		{.kind = HUNT_UNTESTABLE,
 		 .stage = HUNT_SEARCH,
@@ -185,10 +246,59 @@ static void test_a_hunt_replays_its_events_in_order(void **state)
 		assert_string_equal(found[i].other, events[i].other);
 		assert_int_equal(found[i].trial, events[i].trial);
 		assert_close(found[i].value, events[i].value, 0);
+		assert_int_equal(found[i].layout, events[i].layout);
+		assert_close(found[i].weight, events[i].weight, 0);
 	}
 	assert_string_equal(found[1].reason, hostile);
 	assert_null(found[0].reason);
 	store_hunt_events_free(found, count);
+	store_hunt_free(&hunt);
+}
+
+static void test_a_hunt_takes_over_what_was_known_once(void **state)
+{
+	struct fixture *fixture = *state;
+	struct store_hunt hunt = add_hunt(fixture, 0);
+	auto_store_trial struct store_trial trial = queue(fixture, 0, COMMIT_A);
+	struct store_hunt_event seeds[] = {
+		{.kind = HUNT_MEASURED,
+		 .stage = HUNT_KNOWN,
+		 .commit = COMMIT_A,
+		 .value = 0.5,
+		 .weight = 1,
+		 .trial = trial.id},
+		{.kind = HUNT_MEASURED, .stage = HUNT_KNOWN, .commit = COMMIT_B, .value = 0.6},
+	};
+	hunt.price = (struct hunt_price){14, 9.5};
+	hunt.retest_boots = 6;
+	/* The second has no weight, so nothing of all this may stay. */
+	assert_int_equal(store_seed_hunt(fixture->store, &hunt, seeds, 2, &fixture->err), -1);
+	assert_int_equal(fixture->err.kind, ERROR_STATE);
+	seeds[1].weight = 1;
+	assert_ok(store_seed_hunt(fixture->store, &hunt, seeds, 2, &fixture->err), &fixture->err);
+	assert_int_equal(store_seed_hunt(fixture->store, &hunt, seeds, 0, &fixture->err), -1);
+	assert_int_equal(fixture->err.kind, ERROR_STATE);
+	struct store_hunt_event *events;
+	struct store_hunt *hunts;
+	size_t count;
+	assert_ok(store_get_hunt_events(fixture->store, hunt.id, &events, &count, &fixture->err),
+		  &fixture->err);
+	assert_int_equal(count, 2);
+	assert_int_equal(events[1].sequence, 1);
+	assert_int_equal(events[1].stage, HUNT_KNOWN);
+	store_hunt_events_free(events, count);
+	struct store_hunt next = hunt;
+	next.id = 0;
+	next.origin = hunt.id;
+	assert_ok(store_add_hunt(fixture->store, &next, &fixture->err), &fixture->err);
+	assert_ok(store_list_hunts(fixture->store, 0, false, &hunts, &count, &fixture->err),
+		  &fixture->err);
+	assert_int_equal(count, 2);
+	assert_int_equal(hunts[0].origin, hunt.id);
+	assert_close(hunts[1].price.build_seconds, 14, 0);
+	assert_close(hunts[1].price.boot_seconds, 9.5, 0);
+	assert_int_equal(hunts[1].retest_boots, 6);
+	store_hunts_free(hunts, count);
 	store_hunt_free(&hunt);
 }
 
@@ -207,6 +317,13 @@ static void test_a_hunt_is_finished_once_with_its_set(void **state)
 	hunt.step = 0.1;
 	hunt.step_lower = NAN;
 	hunt.boots = 34;
+	hunt.layout_share = 0.25;
+	hunt.confirm_odds = 400;
+	hunt.more_steps = true;
+	hunt.reproduce_boots = 4;
+	hunt.search_boots = 20;
+	hunt.confirm_boots = 10;
+	hunt.builds = 11;
 	assert_ok(store_finish_hunt(fixture->store, &hunt, set, 2, &fixture->err), &fixture->err);
 	assert_int_equal(store_finish_hunt(fixture->store, &hunt, NULL, 0, &fixture->err), -1);
 	assert_int_equal(fixture->err.kind, ERROR_STATE);
@@ -221,6 +338,15 @@ static void test_a_hunt_is_finished_once_with_its_set(void **state)
 	assert_int_equal(found.rule.maximum_boots, 60);
 	assert_close(found.rule.minimum_step, 0.02, 0);
 	assert_close(found.probability, 0.993, 0);
+	assert_int_equal(found.rule.layouts, 2);
+	assert_close(found.rule.noise.deviation, 0.01, 0);
+	assert_close(found.rule.noise.layout_deviation, 0.003, 0);
+	assert_close(found.layout_share, 0.25, 0);
+	assert_close(found.confirm_odds, 400, 0);
+	assert_true(found.more_steps);
+	assert_int_equal(found.reproduce_boots + found.search_boots + found.confirm_boots,
+			 found.boots);
+	assert_int_equal(found.builds, 11);
 	assert_true(isnan(found.step_lower));
 	store_hunt_free(&found);
 	char(*found_set)[OBJECT_ID_SIZE];
@@ -306,9 +432,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		store_test(test_the_newest_complete_baseline_counts),
+		store_test(test_a_baseline_that_is_measured_again_stays_usable),
 		store_test(test_unfinished_nights_are_found_again),
 		store_test(test_verdicts_of_a_stage_replace_the_earlier_ones),
 		store_test(test_a_hunt_replays_its_events_in_order),
+		store_test(test_a_hunt_takes_over_what_was_known_once),
 		store_test(test_a_hunt_is_finished_once_with_its_set),
 		store_test(test_a_mail_queued_twice_is_one_mail_and_delivered_is_final),
 	};
