@@ -23,6 +23,8 @@ struct command_option {
 	bool required;
 };
 
+/* Of "simulate"; the others stand beside their commands in main.c. */
+extern const struct command_option simulate_options[];
 
 struct command;
 
@@ -70,6 +72,7 @@ DECLARE_COMMAND(cmd_resume);
 DECLARE_COMMAND(cmd_status);
 DECLARE_COMMAND(cmd_log);
 DECLARE_COMMAND(cmd_compare);
+DECLARE_COMMAND(cmd_simulate);
 DECLARE_COMMAND(cmd_mail);
 DECLARE_COMMAND(cmd_accept);
 DECLARE_COMMAND(cmd_history);

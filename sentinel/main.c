@@ -140,6 +140,20 @@ static const struct command commands[] = {
 	 "better:\n"
 	 "plus always means better. The deviation is that of boots, in percent of their mean.",
 	 compare_options, cmd_compare},
+	{"simulate", "hunt | night | creep | power", 1, 1,
+	 "see how often Sentinel is right, in worlds made for it",
+	 "\"hunt\" plants a step in a history and hunts it on a noisy machine, many times over. "
+	 "LIST has\n"
+	 "commas; every combination is a cell. Methods: \"sentinel\"; \"a\", git bisect with one "
+	 "boot "
+	 "a\n"
+	 "commit; \"b5\", with five; \"c\", with a sequential test. \"night\" counts false alarms "
+	 "where\n"
+	 "nothing changes, \"creep\" the nights until a slow change is seen, \"power\" how often a "
+	 "step "
+	 "is\n"
+	 "seen. Needs no configuration.",
+	 simulate_options, cmd_simulate},
 	{"mail", "test | flush | show [ID]", 1, 2, "try, send or show mail",
 	 "\"test\" sends a message to the recipients of [mail], \"flush\" tries what is waiting,\n"
 	 "\"show\" lists the queue or prints one message.",
