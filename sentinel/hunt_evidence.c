@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sentinel/hunt_evidence.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "bench/stats/components.h"
 #include "bisect/culprit.h"
 #include "sentinel/base/cleanup.h"
 #include "sentinel/base/robust.h"
 #include "sentinel/base/text.h"
 #include "sentinel/series.h"
 
-/* Of the variance of a boot value, at the very least, lies between boots (STATISTICS 3.2). */
-#define LEAST_SHARE_BETWEEN 0.05
-
-double hunt_boot_weight(double within, double deviation, size_t wanted, size_t iterations)
+/* 1 when the noise that it depends on is not known. */
+static double weight_of(const struct store_boot *boot, double within, double deviation)
 {
-	double total = deviation * deviation;
-	double runs = within * within;
-	if (iterations >= wanted || !(total > 0) || !(runs > 0))
+	double wanted = (double)(boot->count + boot->invalid);
+	struct components components = {
+		.iterations = wanted,
+		.within = within,
+		.between = components_between(deviation, within, wanted),
+	};
+	if (!(deviation > 0) || !(within > 0))
 		return 1;
-	double between = fmax(LEAST_SHARE_BETWEEN * total, total - runs / (double)wanted);
-	return (between + runs / (double)wanted) / (between + runs / (double)iterations);
+	return components_boot_weight(&components, (double)boot->count);
 }
 
 void hunt_event_of_boot(const struct store_boot *boot, enum hunt_stage stage, double deviation,
@@ -33,8 +34,7 @@ void hunt_event_of_boot(const struct store_boot *boot, enum hunt_stage stage, do
 		.stage = stage,
 		.layout = boot->layout,
 		.value = series_boot_value(boot, 0),
-		.weight = hunt_boot_weight(within, deviation, boot->count + boot->invalid,
-					   boot->count),
+		.weight = weight_of(boot, within, deviation),
 		.trial = boot->trial,
 	};
 	memcpy(ret_event->commit, boot->commit, OBJECT_ID_SIZE);

@@ -8,14 +8,8 @@
 #include "sentinel/base/error.h"
 #include "sentinel/store.h"
 
-/*
- * What a boot with ITERATIONS valid runs weighs beside one with all WANTED (STATISTICS 3.1):
- * WITHIN is the deviation between the runs of one boot, DEVIATION that of the value of a whole one.
- * 1 when either is not known.
- */
-double hunt_boot_weight(double within, double deviation, size_t wanted, size_t iterations);
-
-/* One boot, measured for STAGE; it has a valid run. DEVIATION of one boot value, 0: not known. */
+/* One boot, measured for STAGE; it has a valid run, and weighs by how many it has. DEVIATION of one
+   boot value, 0: not known. */
 void hunt_event_of_boot(const struct store_boot *boot, enum hunt_stage stage, double deviation,
 			struct store_hunt_event *ret_event);
 
@@ -28,11 +22,11 @@ void hunt_seeds_free(struct hunt_seeds *seeds);
 
 /*
  * What had been measured of a night's two ends before HUNT begins, under IDENTITY and with the same
- * benchmark as tonight: the retest's
- * pairs, in which both boots gave a number, count as reproduction, for they were interleaved and
- * are fresh; the night's own boots of the head, and those that its good end was accepted or set as
- * baseline with, are known. A hunt with an origin takes over what that one and the others of the
- * same origin have measured between its own ends; one by hand begins with nothing.
+ * benchmark as tonight. The retest's pairs in which both boots gave a number count as reproduction,
+ * for they were interleaved and are fresh; the night's own boots of the head, and those that its
+ * good end was accepted or set as baseline with, are known. A hunt with an origin takes over what
+ * that one and the others of the same origin have measured between its own ends; one by hand begins
+ * with nothing.
  */
 int hunt_seeds_find(struct store *store, const struct store_hunt *hunt, const char *identity,
 		    const struct commit_range *range, struct hunt_seeds *ret_seeds,

@@ -95,10 +95,9 @@ static void estimate_within(const struct components_boot *boots, size_t count,
 
 static void estimate_boot(const struct samples *groups, struct components *components)
 {
-	double iterations = components->within * components->within / components->iterations;
 	components->boot = pooled_winsorised(groups, &components->boot_degrees);
-	double square = components->boot * components->boot;
-	components->between = sqrt(fmax(LEAST_BETWEEN_SHARE * square, square - iterations));
+	components->between =
+		components_between(components->boot, components->within, components->iterations);
 }
 
 struct moments {
@@ -172,19 +171,16 @@ void components_estimate(const struct components_boot *boots, size_t count,
 	*ret_components = components;
 }
 
+double components_between(double boot, double within, double iterations)
+{
+	double whole = boot * boot;
+	return sqrt(fmax(LEAST_BETWEEN_SHARE * whole, whole - within * within / iterations));
+}
+
 double components_boot_weight(const struct components *components, double iterations)
 {
 	double between = components->between * components->between;
 	double within = components->within * components->within;
 	double here = between + within / iterations;
 	return here > 0 ? (between + within / components->iterations) / here : 1;
-}
-
-double components_best_iterations(const struct components *components, double boot_seconds,
-				  double iteration_seconds)
-{
-	if (components->between <= 0)
-		return fmax(1, components->iterations);
-	return fmax(1, components->within / components->between *
-			       sqrt(boot_seconds / iteration_seconds));
 }

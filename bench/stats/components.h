@@ -25,7 +25,7 @@ struct components {
 	double within_degrees;
 	double boot; /* of one boot value about its group */
 	double boot_degrees;
-	double between; /* of boots beyond their iterations: sqrt(max(0.05 s^2, s^2 - sw^2/m)) */
+	double between; /* of boots beyond their iterations: components_between() */
 	double group;   /* of groups beyond their boots: 0 when their boots explain it all */
 	double group_degrees;
 };
@@ -42,9 +42,8 @@ void components_estimate(const struct components_boot *boots, size_t count,
    (sb^2 + sw^2/m_b). */
 double components_boot_weight(const struct components *components, double iterations);
 
-/* Iterations a boot that tell most in a given time: sqrt(T_boot sw^2 / (T_iteration sb^2)), at
-   least 1 (Kalibera and Jones). */
-double components_best_iterations(const struct components *components, double boot_seconds,
-				  double iteration_seconds);
+/* What of BOOT, the deviation of a boot value of so many ITERATIONS, lies between boots: sqrt(s^2 -
+   sw^2/m), and never less than a twentieth of the variance (STATISTICS 3.2). */
+double components_between(double boot, double within, double iterations);
 
 #endif

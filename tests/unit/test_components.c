@@ -122,8 +122,9 @@ static void test_more_iterations_weigh_more_but_never_beyond_the_boot(void **sta
 	assert_close(components_boot_weight(&components, 5), 1, 1e-12);
 	assert_close(components_boot_weight(&components, 1), 0.6, 1e-12);
 	assert_close(components_boot_weight(&components, 1e9), 1.2, 1e-6);
-	/* A boot of 90 s and iterations of 10 s: three of them. */
-	assert_close(components_best_iterations(&components, 90, 10), 3, 1e-12);
+	/* All of the noise between the iterations: a twentieth is believed to lie between boots. */
+	assert_close(components_between(sqrt(1.2), 1, 5), 1, 1e-12);
+	assert_close(components_between(sqrt(0.2), 1, 5), sqrt(0.01), 1e-12);
 }
 
 int main(void)

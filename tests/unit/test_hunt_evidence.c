@@ -5,19 +5,27 @@
 #include "sentinel/hunt_evidence.h"
 #include "sentinel/hunt_prior.h"
 
+static double weight(size_t valid, size_t invalid, double deviation)
+{
+	/* Five runs with a deviation of 1; the first three as well. */
+	double values[] = {exp(3), exp(4), exp(5), exp(4 + sqrt(2)), exp(4 - sqrt(2))};
+	struct store_boot boot = {.values = values, .count = valid, .invalid = invalid};
+	struct store_hunt_event event;
+	if (valid == 5)
+		values[0] = exp(4), values[2] = exp(4);
+	hunt_event_of_boot(&boot, HUNT_SEARCH, deviation, &event);
+	return event.weight;
+}
+
 static void test_a_boot_with_fewer_runs_weighs_less(void **state)
 {
 	(void)state;
 	/* Deviation 1 between boots and 1 between runs, five of them: s^2 = 1 + 1/5. */
-	double whole = sqrt(1.2);
-	assert_close(hunt_boot_weight(1, whole, 5, 5), 1, 0);
-	assert_close(hunt_boot_weight(1, whole, 5, 3), 1.2 / (1 + 1.0 / 3), 1e-12);
-	assert_close(hunt_boot_weight(1, whole, 5, 1), 1.2 / 2, 1e-12);
-	/* All of it between the runs: a twentieth of s^2 is believed to lie between boots. */
-	assert_close(hunt_boot_weight(1, sqrt(0.2), 5, 1), (0.01 + 0.2) / (0.01 + 1), 1e-12);
-	/* None of it between the runs, or nothing known. */
-	assert_close(hunt_boot_weight(0, 1, 5, 1), 1, 0);
-	assert_close(hunt_boot_weight(1, 0, 5, 1), 1, 0);
+	assert_close(weight(5, 0, sqrt(1.2)), 1, 1e-12);
+	assert_close(weight(3, 2, sqrt(1.2)), 1.2 / (1 + 1.0 / 3), 1e-12);
+	/* One run tells nothing of its own noise, and without history nothing is known. */
+	assert_close(weight(1, 4, sqrt(1.2)), 1, 0);
+	assert_close(weight(3, 2, 0), 1, 0);
 }
 
 static void test_a_prior_within_its_limits_stays_as_it_is(void **state)
