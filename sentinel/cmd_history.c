@@ -120,7 +120,8 @@ static void show(const struct context *context, const struct history *history, c
 		json_array_append_new(array, series_json(&series, points, count));
 		return;
 	}
-	printf("%s: %zu nights, %zu in the window\n", name, series.night_count, series.watch.count);
+	printf("%s: %zu night%s, %zu in the window\n", name, series.night_count,
+	       series.night_count == 1 ? "" : "s", series.watch.count);
 	for (size_t i = 0; nights && i < series.night_count; i++)
 		print_night(&series, i);
 	print_state(&series);
