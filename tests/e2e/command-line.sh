@@ -4,17 +4,8 @@
 # usage: command-line.sh RELEASE-BUILD WORK-FOLDER
 set -euo pipefail
 
-build=$1
-folder=$2
-here=$(dirname "$0")
-# shellcheck source=../support/demo.sh
-. "$here/../support/demo.sh"
-# shellcheck source=../support/tap.sh
-. "$here/../support/tap.sh"
-
-rm -rf "$folder"
-mkdir -p "$folder/trusted"
-folder=$(cd "$folder" && pwd)
+# shellcheck source=../support/e2e.sh
+. "$(dirname "$0")/../support/e2e.sh" "$@"
 touch "$folder/trusted/vmlinuz"
 git_demo() {
 	git -C "$folder/tree.git" -c user.name=Demo -c user.email=demo@example.org "$@"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/support/test.h"
+#include "tests/support/libgit2_leak.h"
 
 #include <unistd.h>
 
@@ -398,13 +399,6 @@ static void test_a_folder_that_kbuild_cannot_use_is_refused(void **state)
 			 -1);
 	assert_int_equal(err.kind, ERROR_USAGE);
 	assert_contains(err.message, "with space");
-}
-
-/* libgit2 1.5.1 forgets PCRE2's match data whenever a pattern does not match. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libpcre2-8";
 }
 
 int main(void)

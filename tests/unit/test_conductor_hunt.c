@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/support/test.h"
+#include "tests/support/libgit2_leak.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -550,13 +551,6 @@ static void test_the_mail_says_how_sure_it_is_and_can_be_replayed(void **state)
 	auto_free char *first = text_format("%s is the first bad commit", fixture->ids[9]);
 	assert_contains(told, first);
 	store_hunt_free(&hunt);
-}
-
-/* libgit2 1.5.1 forgets PCRE2's match data whenever a pattern does not match. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libpcre2-8";
 }
 
 int main(void)

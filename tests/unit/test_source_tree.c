@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/support/test.h"
+#include "tests/support/libgit2_leak.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -598,13 +599,6 @@ static void test_a_branch_that_is_not_there_is_named(void **state)
 	assert_int_equal(err.kind, ERROR_USAGE);
 	assert_contains(err.message, "mainn");
 	assert_contains(err.message, "\"main\"");
-}
-
-/* libgit2 1.5.1 forgets PCRE2's match data whenever a pattern does not match. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libpcre2-8";
 }
 
 int main(void)
