@@ -31,6 +31,7 @@ struct play {
 	struct hunt_problem problem;
 	bool excluded[COMMITS];
 	size_t culprit;
+	size_t second_culprit;       /* adds the step once more; 0: none */
 	size_t broken_from[COMMITS]; /* no boot of this commit succeeds from this event on */
 	size_t same_image_as[COMMITS];
 	bool built[COMMITS];
@@ -90,13 +91,16 @@ static struct hunt_event boot(const struct play *play, enum hunt_stage stage, si
 {
 	bool bad = commit_graph_contains(play->graph, commit, play->culprit) &&
 		   !(play->nothing_to_confirm && stage == HUNT_CONFIRM);
+	bool worse = play->second_culprit &&
+		     commit_graph_contains(play->graph, commit, play->second_culprit);
 	/* A wobble of a tenth of the step, another one for each boot. */
 	double wobble = (double)(play->count * 7 % 5) - 2;
 	return (struct hunt_event){
 		.kind = HUNT_MEASURED,
 		.stage = stage,
 		.commit = commit,
-		.values = {1 + (bad ? STEP : 0) + wobble * STEP / 20},
+		.layout = play->step.layout,
+		.values = {1 + (bad ? STEP : 0) + (worse ? STEP : 0) + wobble * STEP / 20},
 		.weight = 1,
 	};
 }
@@ -309,6 +313,125 @@ static void test_a_parent_that_breaks_during_the_confirmation_is_replaced(void *
 	assert_true(boots_of(play, HUNT_CONFIRM, 3) >= 2);
 }
 
+static void add_failure(struct play *play, size_t commit, size_t layout)
+{
+	play->events[play->count++] = (struct hunt_event){
+		.kind = HUNT_UNTESTABLE, .stage = HUNT_SEARCH, .commit = commit, .layout = layout};
+}
+
+static void test_an_end_that_fails_once_after_it_gave_values_stays_testable(void **state)
+{
+	struct play *play = *state;
+	for (ask(play); play->step.stage == HUNT_REPRODUCE; ask(play))
+		answer(play);
+	add_failure(play, LAST, 0);
+	ask(play);
+	assert_int_equal(play->step.action, HUNT_MEASURE);
+	add_failure(play, LAST, 0);
+	ask(play);
+	assert_int_equal(play->step.action, HUNT_FINISHED);
+	assert_string_equal(play->step.answer.reason, "the bad end cannot be tested");
+}
+
+static void test_a_layout_that_fails_ends_layouts_but_not_the_commit(void **state)
+{
+	struct play *play = *state;
+	play->problem.rule.layouts = 3;
+	play->problem.rule.noise.layout_deviation = STEP / 4;
+	/* The first pair has the plain builds, the second one another layout. */
+	for (size_t i = 0; i < 2; i++) {
+		ask(play);
+		assert_int_equal(play->step.layout, 0);
+		answer(play);
+	}
+	ask(play);
+	assert_int_equal(play->step.layout, 1);
+	add_failure(play, play->step.commit, 1);
+	ask(play);
+	assert_int_equal(play->step.action, HUNT_MEASURE);
+	assert_int_equal(play->step.layout, 0);
+	const struct hunt_answer *found = hunt_down(play);
+	assert_int_equal(found->kind, HUNT_CULPRIT);
+	for (size_t i = 0; i < play->count; i++)
+		assert_true(play->events[i].layout == 0 || play->events[i].kind == HUNT_UNTESTABLE);
+}
+
+static void test_a_step_that_fades_in_the_search_is_not_reproducible(void **state)
+{
+	struct play *play = *state;
+	for (ask(play); play->step.stage == HUNT_REPRODUCE; ask(play))
+		answer(play);
+	/* It had been chance: from here on no commit differs from another. */
+	play->culprit = NEVER;
+	for (size_t i = 0; i < 24; i++) {
+		play->events[play->count] = boot(play, HUNT_SEARCH, i % 2 ? LAST : 0);
+		play->events[play->count].values[0] -= STEP / 20;
+		play->count++;
+	}
+	ask(play);
+	assert_int_equal(play->step.action, HUNT_FINISHED);
+	assert_int_equal(play->step.answer.kind, HUNT_NOT_REPRODUCIBLE);
+	assert_contains(play->step.answer.reason, "in further boots");
+}
+
+/* The one step that fits best is half of both together; but it does not fit. */
+static void test_two_steps_do_not_look_like_one_that_fades(void **state)
+{
+	struct play *play = *state;
+	play->second_culprit = 3;
+	play->problem.rule.flagged_step = 2.6 * STEP;
+	for (size_t i = 0; i < 6; i++)
+		play->events[play->count++] = boot(play, HUNT_KNOWN, i % 2 ? LAST : 0);
+	for (size_t i = 0; i < 40; i++)
+		play->events[play->count++] = boot(play, HUNT_SEARCH, i % 2 ? 4 : 3);
+	ask(play);
+	assert_int_equal(play->step.action, HUNT_MEASURE);
+}
+
+static void test_what_was_known_before_is_evidence_but_not_spent(void **state)
+{
+	struct play *play = *state;
+	for (size_t i = 0; i < 6; i++)
+		play->events[play->count++] = boot(play, HUNT_KNOWN, i % 2 ? LAST : 0);
+	ask(play);
+	assert_int_equal(play->step.boots, 0);
+	const struct hunt_answer *found = hunt_down(play);
+	assert_int_equal(found->kind, HUNT_CULPRIT);
+	assert_int_equal(found->boots, play->count - 6);
+	assert_int_equal(found->boots,
+			 found->reproduce_boots + found->search_boots + found->confirm_boots);
+}
+
+static void test_where_a_boot_tells_little_several_are_asked_for_at_once(void **state)
+{
+	struct play *play = *state;
+	for (size_t i = 0; i < 8; i++)
+		play->events[play->count++] = boot(play, HUNT_KNOWN, i % 2 ? LAST : 0);
+	play->events[play->count++] = boot(play, HUNT_SEARCH, 4);
+	ask(play);
+	assert_int_equal(play->step.repeat, 1);
+	/* Half a deviation: 1.5 / 0.5^2 boots. */
+	play->problem.rule.noise.deviation = 2 * STEP;
+	play->problem.rule.noise.degrees = 1e6;
+	ask(play);
+	assert_in_range(play->step.repeat, 4, 8);
+}
+
+static void test_two_steps_are_noticed_and_one_of_them_is_named(void **state)
+{
+	struct play *play = *state;
+	for (size_t i = 0; i < 6; i++)
+		play->events[play->count++] = boot(play, HUNT_KNOWN, i % 2 ? LAST : 0);
+	play->second_culprit = 2;
+	play->problem.rule.flagged_step = 2 * STEP;
+	for (size_t i = 0; i < play->count; i++)
+		play->events[i].values[0] += play->events[i].commit == LAST ? STEP : 0;
+	const struct hunt_answer *found = hunt_down(play);
+	assert_int_equal(found->kind, HUNT_CULPRIT);
+	assert_true(found->culprit == 5 || found->culprit == 2);
+	assert_true(found->more_steps);
+}
+
 static void test_a_pair_is_completed_whatever_its_first_boot_changed(void **state)
 {
 	struct play *play = *state;
@@ -498,6 +621,13 @@ int main(void)
 		line_test(test_an_untestable_parent_makes_a_set),
 		line_test(test_an_untestable_commit_that_cannot_matter_is_no_suspect),
 		line_test(test_a_parent_that_breaks_during_the_confirmation_is_replaced),
+		line_test(test_an_end_that_fails_once_after_it_gave_values_stays_testable),
+		line_test(test_a_layout_that_fails_ends_layouts_but_not_the_commit),
+		line_test(test_a_step_that_fades_in_the_search_is_not_reproducible),
+		line_test(test_two_steps_do_not_look_like_one_that_fades),
+		line_test(test_what_was_known_before_is_evidence_but_not_spent),
+		line_test(test_where_a_boot_tells_little_several_are_asked_for_at_once),
+		line_test(test_two_steps_are_noticed_and_one_of_them_is_named),
 		line_test(test_a_pair_is_completed_whatever_its_first_boot_changed),
 		line_test(test_noise_in_the_search_does_not_lead_back_to_the_ends),
 		line_test(test_the_image_of_an_untestable_commit_is_not_tried_under_another_name),

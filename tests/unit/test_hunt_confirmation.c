@@ -102,6 +102,24 @@ static void test_boots_of_the_search_do_not_confirm(void **state)
 	assert_true(accepted(bench, 3));
 }
 
+static void test_more_is_asked_where_one_step_does_not_fit(void **state)
+{
+	struct bench *bench = *state;
+	add_pair(bench, 2, 3, STEP);
+	assert_close(replay(bench)->rivals[0].test.accept_odds, 19, 0);
+	bench->count -= 2;
+	/* Commits half way between the levels: there is a second step. */
+	for (size_t i = 0; i < 3; i++) {
+		add(bench, HUNT_SEARCH, 2, 0);
+		add(bench, HUNT_SEARCH, 3, STEP / 2);
+		add(bench, HUNT_SEARCH, 6, STEP / 2);
+		add(bench, HUNT_SEARCH, LAST, STEP);
+		add(bench, HUNT_SEARCH, LAST, STEP);
+	}
+	add_pair(bench, 2, 3, STEP);
+	assert_close(replay(bench)->rivals[0].test.accept_odds, 199, 0);
+}
+
 static void test_an_event_between_two_boots_parts_the_pair(void **state)
 {
 	struct bench *bench = *state;
@@ -213,6 +231,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_boots_of_the_search_do_not_confirm, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_more_is_asked_where_one_step_does_not_fit,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_an_event_between_two_boots_parts_the_pair,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_order_inside_a_pair_does_not_turn_its_sign,

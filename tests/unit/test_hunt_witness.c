@@ -24,6 +24,7 @@ struct bench {
 	struct hunt_event events[EVENTS_LIMIT];
 	size_t count;
 	struct hunt_step step;
+	double first_belief; /* in the likeliest commit when the first pair was asked for */
 };
 
 static int setup(void **state)
@@ -143,9 +144,16 @@ static void test_what_the_search_measured_does_not_choose_its_witness(void **sta
 	bench->witness_step = 0;
 	boot_ends(bench, 6);
 	bench->witness_step = STEP;
-	for (size_t i = 0; i < 20; i++)
+	for (size_t i = 0; i < 300; i++)
 		boot(bench, HUNT_SEARCH, LAST);
 	assert_int_equal(choose(bench).index, 0);
+}
+
+static double accept_odds(const struct bench *bench)
+{
+	auto_hunt_confirmation struct hunt_confirmation confirmation = {0};
+	hunt_confirmation_replay(&bench->problem, bench->events, bench->count, &confirmation);
+	return confirmation.rivals[0].test.accept_odds;
 }
 
 static const struct hunt_answer *hunt_down(struct bench *bench)
@@ -157,6 +165,8 @@ static const struct hunt_answer *hunt_down(struct bench *bench)
 			&err);
 		if (bench->step.action == HUNT_FINISHED)
 			return &bench->step.answer;
+		if (bench->step.stage == HUNT_CONFIRM && bench->first_belief == 0)
+			bench->first_belief = bench->step.likeliest_probability;
 		boot(bench, bench->step.stage, bench->step.commit);
 	}
 }
@@ -164,6 +174,9 @@ static const struct hunt_answer *hunt_down(struct bench *bench)
 static void test_a_witness_shortens_the_search_and_the_series_itself_confirms(void **state)
 {
 	struct bench *bench = *state;
+	/* History knows the series as noisier than it is here: no boot is a surprise. */
+	bench->problem.rule.noise.deviation = 2 * WOBBLE;
+	bench->problem.rule.noise.degrees = 40;
 	boot_ends(bench, 6);
 	const struct hunt_answer *found = hunt_down(bench);
 	assert_int_equal(found->kind, HUNT_CULPRIT);
@@ -171,6 +184,10 @@ static void test_a_witness_shortens_the_search_and_the_series_itself_confirms(vo
 	assert_int_equal(found->series, 1);
 	size_t with = found->search_boots;
 	assert_true(found->confirm_pairs >= 2);
+	/* What another series has led to must be proved by the pairs alone … */
+	assert_close(accept_odds(bench), 199, 0);
+	/* … and is half believed before. */
+	assert_true(bench->first_belief > 0.4);
 	hunt_answer_free(&bench->step.answer);
 	bench->count = 0;
 	bench->problem.witness_count = 0;
@@ -178,6 +195,7 @@ static void test_a_witness_shortens_the_search_and_the_series_itself_confirms(vo
 	found = hunt_down(bench);
 	assert_int_equal(found->culprit, 9);
 	assert_true(with < found->search_boots);
+	assert_close(accept_odds(bench), 19, 0);
 }
 
 static void test_a_witness_that_moved_elsewhere_is_dropped_when_the_series_denies_it(void **state)

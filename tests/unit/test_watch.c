@@ -131,6 +131,20 @@ static void test_an_improvement_and_an_acknowledged_step_begin_a_new_level(void 
 	assert_int_equal(watch.open_since, WATCH_NO_NIGHT);
 }
 
+static void test_what_is_known_stays_out_when_its_first_night_is_out_of_sight(void **state)
+{
+	(void)state;
+	struct watch_night nights[12];
+	bool accepted[12];
+	quiet(nights, 12);
+	for (size_t i = 0; i < 3; i++)
+		conclude(&nights[i], VERDICT_KNOWN, 0.1);
+	struct watch watch = scan(nights, 12, accepted);
+	assert_false(accepted[0] || accepted[1] || accepted[2]);
+	assert_true(accepted[3]);
+	assert_int_equal(watch.window_from, 3);
+}
+
 static struct watch_decision decide(const struct watch_night *nights, size_t count,
 				    enum verdict_state state, double change, const char *head)
 {
@@ -275,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_known_grown_and_fixed_are_told_apart),
 		cmocka_unit_test(
 			test_creep_is_told_against_the_pinned_kernel_since_the_last_answer),
+		cmocka_unit_test(test_what_is_known_stays_out_when_its_first_night_is_out_of_sight),
 		cmocka_unit_test(test_a_step_is_gone_at_odds_of_99_to_1),
 		cmocka_unit_test(test_weeks_begin_on_monday),
 	};
