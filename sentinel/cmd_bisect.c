@@ -64,7 +64,7 @@ static int known_noise(struct context *context, const char *series, struct hunt_
 static int begin(struct context *context, const char *good, const char *bad, const char *series,
 		 struct store_hunt *ret_hunt, struct error *err)
 {
-	double minimum = log1p(judge_minimum_effect_percent(&context->policy, series) / 100);
+	double minimum = judge_minimum_step(&context->policy, series);
 	struct hunt_noise noise;
 	if (known_noise(context, series, &noise, err) < 0)
 		return -1;

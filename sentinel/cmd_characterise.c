@@ -61,7 +61,7 @@ static struct power_noise noise_of(const struct policy *policy, const struct sto
 static void find_ability(const struct policy *policy, size_t series_count,
 			 const struct store_noise *noise, struct ability *ret_ability)
 {
-	double minimum = log1p(judge_minimum_effect_percent(policy, noise->series) / 100);
+	double minimum = judge_minimum_step(policy, noise->series);
 	struct power_plan plan = plan_of(policy, series_count, minimum);
 	struct power_noise power = noise_of(policy, noise);
 	ret_ability->smallest_percent = stats_percent(power_smallest_step(&plan, &power));

@@ -26,7 +26,7 @@ static bool in_window(const struct history_series *series, size_t i)
 static void find_points(const struct context *context, const struct history_series *series,
 			struct history_point **ret_points, size_t *ret_count)
 {
-	double minimum = log1p(judge_minimum_effect_percent(&context->policy, series->name) / 100);
+	double minimum = judge_minimum_step(&context->policy, series->name);
 	history_points(series, minimum, ret_points, ret_count);
 }
 

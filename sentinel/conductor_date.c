@@ -72,8 +72,7 @@ static int date_series(struct context *context, const struct store_night *night,
 	auto_free char *copy = text_copy(name);
 	size_t count;
 	history_series_open(history, name, &series);
-	history_points(&series, log1p(judge_minimum_effect_percent(&context->policy, name) / 100),
-		       &points, &count);
+	history_points(&series, judge_minimum_step(&context->policy, name), &points, &count);
 	return store_points(context, night, &series, copy, points, count, err);
 }
 

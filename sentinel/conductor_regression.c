@@ -81,8 +81,7 @@ static int begin_hunt(struct context *context, const struct store_night *night,
 		      const struct store_verdict *verdict, struct store_hunt *ret_hunt,
 		      struct error *err)
 {
-	double minimum =
-		log1p(judge_minimum_effect_percent(&context->policy, verdict->series) / 100);
+	double minimum = judge_minimum_step(&context->policy, verdict->series);
 	double floor;
 	if (retest_floor(context, night, verdict->series, &floor, err) < 0)
 		return -1;

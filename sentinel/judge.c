@@ -30,6 +30,11 @@ double judge_minimum_effect_percent(const struct policy *policy, const char *ser
 	return benchmark ? benchmark->minimum_effect_percent : 1;
 }
 
+double judge_minimum_step(const struct policy *policy, const char *series)
+{
+	return log1p(judge_minimum_effect_percent(policy, series) / 100);
+}
+
 static struct verdict_rule rule_for(const struct policy *policy, const char *series, double alpha,
 				    double floor)
 {
@@ -130,7 +135,7 @@ static void judge_creep(const struct history *history, const struct history_seri
 			struct store_verdict *verdict)
 {
 	struct pinned pinned;
-	double minimum = log1p(judge_minimum_effect_percent(history->policy, series->name) / 100);
+	double minimum = judge_minimum_step(history->policy, series->name);
 	if (verdict->verdict.state != VERDICT_UNCHANGED || verdict->event != WATCH_NONE ||
 	    verdict->verdict.basis != VERDICT_BY_NIGHTS || !find_pinned(history, series, &pinned))
 		return;

@@ -32,5 +32,6 @@ int judge_stage2(const struct history *history, const struct store_verdict *flag
 const struct policy_benchmark *judge_benchmark(const struct policy *policy, const char *series);
 /* Its minimum effect. */
 double judge_minimum_effect_percent(const struct policy *policy, const char *series);
+double judge_minimum_step(const struct policy *policy, const char *series); /* log scale */
 
 #endif
