@@ -255,6 +255,12 @@ static bool layouts_agree(const struct layout_group *groups, size_t layouts, dou
 	return distribution_chi_square_upper(squares, (double)(layouts - 1)) >= LAYOUTS_DISAGREE;
 }
 
+double verdict_layout_deviation(const struct verdict_noise *noise, double minimum_step)
+{
+	return noise->layout_degrees > 0 ? noise->layout_deviation
+					 : ASSUMED_LAYOUT_SHARE * minimum_step;
+}
+
 /*
  * The retest's own two or three builds say little of their deviation, so that history is believed
  * until they contradict it. Where nothing is known a step that is small enough to be a layout's is
@@ -265,8 +271,7 @@ static double layout_variance(const struct layout_group *groups, size_t layouts,
 			      double deviation)
 {
 	bool known = noise->layout_degrees > 0;
-	double assumed =
-		known ? noise->layout_deviation : ASSUMED_LAYOUT_SHARE * minimum_effect(rule);
+	double assumed = verdict_layout_deviation(noise, minimum_effect(rule));
 	if (known && layouts_agree(groups, layouts, deviation, assumed))
 		return assumed * assumed;
 	return fmax(assumed * assumed, own_layout_variance(groups, layouts, deviation));

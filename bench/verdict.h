@@ -107,6 +107,10 @@ struct verdict_noise {
 	double layout_degrees;   /* behind it; 0: nothing known */
 };
 
+/* Between builds: what history knows or, while it knows nothing, half of MINIMUM_STEP (log scale):
+   a step that is small enough to be a layout's is not believed. */
+double verdict_layout_deviation(const struct verdict_noise *noise, double minimum_step);
+
 /*
  * Stage 2 (STATISTICS 4.4): D = Huber mean of the differences, t = D / sqrt(2 (s^2/n + su^2/L))
  * with L layouts among the pairs. s is pooled from history and the differences within each layout;

@@ -56,7 +56,8 @@ static int known_noise(struct context *context, const char *series, struct hunt_
 		.deviation = found.noise.deviation,
 		.degrees = found.noise.degrees,
 		.deviation_floor = fmax(found.deviation_floor, DEVIATION_FLOOR),
-		.layout_deviation = found.noise.layout_deviation,
+		.layout_deviation = verdict_layout_deviation(
+			&found.noise, judge_minimum_step(&context->policy, series)),
 	};
 	return 0;
 }

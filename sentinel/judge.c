@@ -193,7 +193,8 @@ void judge_stage1(const struct history *history, const char *name,
 	verdict.verdict.state = decision.state;
 	verdict.event = decision.event;
 	verdict.since = decision.since;
-	verdict.layout_deviation = series.noise.layout_deviation;
+	verdict.layout_deviation =
+		verdict_layout_deviation(&series.noise, judge_minimum_step(history->policy, name));
 	if (decision.reference)
 		set_reference(&verdict, decision.reference);
 	judge_creep(history, &series, &verdict);
@@ -244,7 +245,8 @@ int judge_stage2(const struct history *history, const struct store_verdict *flag
 		.stage = 2,
 		.event = flagged->event,
 		.since = flagged->since,
-		.layout_deviation = series.noise.layout_deviation,
+		.layout_deviation = verdict_layout_deviation(
+			&series.noise, judge_minimum_step(history->policy, series.name)),
 	};
 	set_reference(&verdict, flagged->reference);
 	verdict_stage2(pairs, pair_count, flagged->verdict.change, &series.noise, &rule,

@@ -227,7 +227,7 @@ struct store_verdict {
 	int64_t since;                  /* the night since which it is known or open; 0: none */
 	char reference[OBJECT_ID_SIZE]; /* the commit that it is compared with, once that is to be
 					   measured again; "" before */
-	double layout_deviation;        /* between builds, as far as it was known; 0 */
+	double layout_deviation;        /* between builds, as verdict_layout_deviation() had it */
 };
 /* Replaces the night's verdicts of that stage. What is not finite comes back as NaN. */
 int store_put_verdicts(struct store *store, int64_t night, int64_t stage,

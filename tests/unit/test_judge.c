@@ -141,6 +141,7 @@ static void test_a_step_is_flagged_against_the_nights_and_measured_beside_the_la
 	assert_int_equal(verdict.verdict.state, VERDICT_FLAGGED);
 	assert_close(verdict.verdict.change, 0.03, 0.006);
 	assert_string_equal(verdict.reference, "night25");
+	assert_true(verdict.layout_deviation < log1p(0.01) / 3);
 	free_world(world);
 	world = make_world(25, 0);
 	verdict = judge(world);
@@ -158,6 +159,8 @@ static void test_a_young_baseline_is_the_pinned_boots_and_the_accepted_ones(void
 	assert_int_equal(verdict.verdict.baseline_boots, 10 + 3 * BOOTS);
 	assert_int_equal(verdict.verdict.state, VERDICT_FLAGGED);
 	assert_string_equal(verdict.reference, "night3");
+	/* What builds differ by is not known yet: half of the minimum effect. */
+	assert_close(verdict.layout_deviation, log1p(0.01) / 2, 1e-12);
 	/* After an accepted step the pinned kernel is of another level. */
 	conclude(world, 2, VERDICT_IMPROVEMENT, -0.1);
 	verdict = judge(world);
