@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sentinel/conductor.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "sentinel/base/clock.h"
-#include "sentinel/base/robust.h"
 #include "sentinel/base/text.h"
 #include "sentinel/judge.h"
 #include "sentinel/night_step.h"
 #include "sentinel/planner.h"
-
-/* A step of at least half the night's size between parent and culprit explains a series. */
-static bool moved_with_culprit(const struct series_boots *culprit,
-			       const struct series_boots *others, double night_change)
-{
-	if (!culprit || !others)
-		return false;
-	double change = stats_mean(culprit->values, culprit->count) -
-			stats_mean(others->values, others->count);
-	return change >= night_change / 2;
-}
 
 /*
  * Which regressions a finished hunt accounts for. A hunt without a culprit ends the search for this
@@ -56,10 +43,10 @@ static int mark_explained(struct context *context, const struct store_hunt *hunt
 	series_group(good.items, good.count, &good_series, &good_count);
 	for (size_t i = 0; i < verdicts->count; i++) {
 		const char *name = verdicts->items[i].series;
-		if (moved_with_culprit(series_find(bad_series, bad_count, name),
-				       series_find(good_series, good_count, name),
-				       verdicts->items[i].verdict.change))
-			explained[i] = true;
+		explained[i] |= judge_is_explained(&verdicts->items[i], (size_t)hunt->rule.layouts,
+						   judge_minimum_step(&context->policy, name),
+						   series_find(bad_series, bad_count, name),
+						   series_find(good_series, good_count, name));
 	}
 	series_free(bad_series, bad_count);
 	series_free(good_series, good_count);
@@ -110,23 +97,32 @@ static int begin_hunt(struct context *context, const struct store_night *night,
 	return store_add_hunt(context->store, ret_hunt, err);
 }
 
-/* Finishes the night's hunts that were begun and marks what the finished ones explain. */
-static int settle_hunts(struct context *context, const struct store_night *night,
-			const struct verdict_list *verdicts, const char *const *regressed,
-			size_t regressed_count, bool *explained, struct error *err)
+/* Those that were begun, and those that follow from them. */
+static int finish_hunts(struct context *context, const struct store_night *night,
+			const char *const *regressed, size_t regressed_count, struct error *err)
+{
+	struct store_hunt *hunts;
+	size_t count;
+	if (store_list_hunts(context->store, night->id, true, &hunts, &count, err) < 0)
+		return -1;
+	int result = 0;
+	for (size_t i = 0; i < count && result == 0; i++)
+		result = conductor_hunt(context, &hunts[i], regressed, regressed_count, err);
+	store_hunts_free(hunts, count);
+	return result;
+}
+
+static int mark_all_explained(struct context *context, const struct store_night *night,
+			      const struct verdict_list *verdicts, bool *explained,
+			      struct error *err)
 {
 	struct store_hunt *hunts;
 	size_t count;
 	if (store_list_hunts(context->store, night->id, false, &hunts, &count, err) < 0)
 		return -1;
 	int result = 0;
-	for (size_t i = 0; i < count && result == 0; i++) {
-		if (!hunts[i].finished)
-			result =
-				conductor_hunt(context, &hunts[i], regressed, regressed_count, err);
-		if (result == 0)
-			result = mark_explained(context, &hunts[i], verdicts, explained, err);
-	}
+	for (size_t i = 0; i < count && result == 0; i++)
+		result = mark_explained(context, &hunts[i], verdicts, explained, err);
 	store_hunts_free(hunts, count);
 	return result;
 }
@@ -143,16 +139,15 @@ int night_step_hunt(struct context *context, struct store_night *night, struct e
 		if (planner_is_hunted(&verdicts.items[i]))
 			names[name_count++] = verdicts.items[i].series;
 	auto_free bool *explained = memory_array(verdicts.count, sizeof(*explained));
-	size_t next;
-	if (settle_hunts(context, night, &verdicts, names, name_count, explained, err) < 0)
-		return -1;
-	while (planner_next_hunt(verdicts.items, verdicts.count, explained, &next)) {
-		struct store_hunt hunt = {0};
+	for (;;) {
+		size_t next;
+		if (finish_hunts(context, night, names, name_count, err) < 0 ||
+		    mark_all_explained(context, night, &verdicts, explained, err) < 0)
+			return -1;
+		if (!planner_next_hunt(verdicts.items, verdicts.count, explained, &next))
+			return night_step_to(context, night, NIGHT_REPORTING, NULL, err);
+		auto_cleanup(store_hunt_free) struct store_hunt hunt = {0};
 		if (begin_hunt(context, night, &verdicts.items[next], &hunt, err) < 0)
 			return -1;
-		store_hunt_free(&hunt);
-		if (settle_hunts(context, night, &verdicts, names, name_count, explained, err) < 0)
-			return -1;
 	}
-	return night_step_to(context, night, NIGHT_REPORTING, NULL, err);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/stats/creep.h"
+#include "sentinel/base/distribution.h"
 #include "sentinel/base/cleanup.h"
 #include "sentinel/base/robust.h"
 #include "sentinel/base/text.h"
@@ -12,6 +13,7 @@
 /* What is alarming about a creep is asked once, of one series: not shared with all the others. */
 #define CREEP_ALPHA 0.001
 enum { CREEP_BLOCK = 10 /* nights */ };
+#define REMAINDER_ALPHA 0.05
 
 const struct policy_benchmark *judge_benchmark(const struct policy *policy, const char *series)
 {
@@ -253,4 +255,33 @@ int judge_stage2(const struct history *history, const struct store_verdict *flag
 		       &verdict.verdict);
 	*ret_verdict = verdict;
 	return 0;
+}
+
+/* Of a difference between two kernels that were each built in so many layouts. */
+static double difference_variance(const struct store_verdict *regression, double boot_variance,
+				  double boots, double other_boots, size_t layouts)
+{
+	double layout = regression->layout_deviation * regression->layout_deviation;
+	return boot_variance * (1 / boots + 1 / other_boots) +
+	       2 * layout / fmax(1, (double)layouts);
+}
+
+bool judge_is_explained(const struct store_verdict *regression, size_t layouts, double minimum_step,
+			const struct series_boots *culprit, const struct series_boots *rival)
+{
+	const struct verdict *verdict = &regression->verdict;
+	if (!culprit || !culprit->count || !rival || !rival->count)
+		return false;
+	double step = stats_mean(culprit->values, culprit->count) -
+		      stats_mean(rival->values, rival->count);
+	if (step >= verdict->change / 2)
+		return true;
+	double boot_variance = verdict->deviation * verdict->deviation;
+	double pairs = (double)verdict->boots;
+	double variance = difference_variance(regression, boot_variance, pairs, pairs, layouts) +
+			  difference_variance(regression, boot_variance, (double)culprit->count,
+					      (double)rival->count, layouts);
+	double chance =
+		distribution_t_quantile_upper(REMAINDER_ALPHA, verdict->degrees) * sqrt(variance);
+	return verdict->change - step < fmax(minimum_step / 2, chance);
 }

@@ -28,6 +28,17 @@ int judge_stage2(const struct history *history, const struct store_verdict *flag
 		 size_t series_count, const struct store_boot *boots, size_t count,
 		 struct store_verdict *ret_verdict, struct error *err);
 
+/*
+ * Does a culprit account for what the night's REGRESSION says of one series? CULPRIT and RIVAL are
+ * the series' boots beside each other when it was confirmed; NULL or empty: not measured, and not
+ * accounted for. It does when they differ by half the night's step or more, for a hunt of this
+ * series would end there as well; and when what they leave of that step is no step by itself: less
+ * than half of MINIMUM_STEP (log scale) or, at 5 % one-sided, than chance. What the night saw of a
+ * noisy series is what got it noticed, so that it is rather too large. LAYOUTS of the retest.
+ */
+bool judge_is_explained(const struct store_verdict *regression, size_t layouts, double minimum_step,
+			const struct series_boots *culprit, const struct series_boots *rival);
+
 /* The benchmark that SERIES belongs to, or NULL when the policy has it no longer. */
 const struct policy_benchmark *judge_benchmark(const struct policy *policy, const char *series);
 /* Its minimum effect. */

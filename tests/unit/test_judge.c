@@ -304,6 +304,53 @@ static void test_a_retest_confirms_a_step_and_drops_only_the_pair_without_a_numb
 	free_world(world);
 }
 
+/* The step between culprit and rival, each of two boots of that series. */
+static bool is_explained(double night_change, double deviation, double layout_deviation,
+			 double step)
+{
+	const struct store_verdict regression = {
+		.verdict = {.change = night_change,
+			    .deviation = deviation,
+			    .degrees = 20,
+			    .boots = 6},
+		.layout_deviation = layout_deviation,
+	};
+	double after[] = {step - 0.001, step + 0.001};
+	double before[] = {-0.001, 0.001};
+	const struct series_boots culprit = {.values = after, .count = 2};
+	const struct series_boots rival = {.values = before, .count = 2};
+	return judge_is_explained(&regression, 2, 0.02, &culprit, &rival);
+}
+
+static void test_a_culprit_explains_what_it_leaves_too_little_of(void **state)
+{
+	(void)state;
+	/* Half the step; and, of a quiet series, just less of it. */
+	assert_true(is_explained(0.10, 0.002, 0, 0.051));
+	assert_false(is_explained(0.10, 0.002, 0, 0.049));
+	/* t(20) = 1.7247 at 5 %, standard error sqrt(0.02^2 (2/6 + 2/2)) = 0.023094: 0.039831. */
+	assert_true(is_explained(0.05, 0.02, 0, 0.0103));
+	assert_false(is_explained(0.05, 0.02, 0, 0.0100));
+	/* Two layouts of 0.02 on each side add 2 * 2 * 0.02^2 / 2: 0.063 in all. */
+	assert_true(is_explained(0.05, 0.02, 0.02, -0.0125));
+	assert_false(is_explained(0.05, 0.02, 0.02, -0.0135));
+	/* What remains is less than half of what is worth hunting. */
+	assert_true(is_explained(0.0098, 0, 0, 0));
+	assert_false(is_explained(0.0102, 0, 0, 0));
+}
+
+static void test_what_was_not_measured_beside_the_culprit_is_not_explained(void **state)
+{
+	(void)state;
+	const struct store_verdict regression = {.verdict = {.change = 0.1, .degrees = 20}};
+	double value = 0.1;
+	const struct series_boots measured = {.values = &value, .count = 1};
+	const struct series_boots empty = {0};
+	assert_false(judge_is_explained(&regression, 1, 0.01, NULL, &measured));
+	assert_false(judge_is_explained(&regression, 1, 0.01, &measured, NULL));
+	assert_false(judge_is_explained(&regression, 1, 0.01, &measured, &empty));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +364,8 @@ int main(void)
 		cmocka_unit_test(test_a_series_without_a_number_tonight_is_no_verdict),
 		cmocka_unit_test(
 			test_a_retest_confirms_a_step_and_drops_only_the_pair_without_a_number),
+		cmocka_unit_test(test_a_culprit_explains_what_it_leaves_too_little_of),
+		cmocka_unit_test(test_what_was_not_measured_beside_the_culprit_is_not_explained),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
