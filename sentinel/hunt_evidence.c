@@ -171,20 +171,6 @@ static void add_retest(const struct source *source, struct hunt_seeds *seeds)
 	}
 }
 
-static int add_night(struct source *source, struct hunt_seeds *seeds, struct error *err)
-{
-	const struct store_hunt *hunt = source->hunt;
-	if (store_boots(source->store, PURPOSE_NIGHT, hunt->night, hunt->bad, hunt->series,
-			&source->head.items, &source->head.count, err) < 0 ||
-	    store_boots(source->store, PURPOSE_RETEST, hunt->night, NULL, hunt->series,
-			&source->retest.items, &source->retest.count, err) < 0 ||
-	    add_good_end(source, seeds, err) < 0)
-		return -1;
-	add_known(source, &source->head, seeds);
-	add_retest(source, seeds);
-	return 0;
-}
-
 static bool is_one_of(char (*ids)[OBJECT_ID_SIZE], size_t count, const char *commit)
 {
 	for (size_t i = 0; i < count; i++)
@@ -204,6 +190,86 @@ static bool has_event(const struct hunt_seeds *seeds, const struct store_hunt_ev
 			return true;
 	}
 	return false;
+}
+
+/* The hunted series as another hunt of this night has measured it, when it confirmed its culprit.
+ */
+static int add_boots_of_sibling(const struct source *source, int64_t sibling,
+				const struct commit_range *range, struct hunt_seeds *seeds,
+				struct error *err)
+{
+	auto_boots struct boots boots = {0};
+	if (store_boots(source->store, PURPOSE_HUNT, sibling, NULL, source->hunt->series,
+			&boots.items, &boots.count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < boots.count; i++)
+		if (is_one_of(range->ids, range->count, boots.items[i].commit) &&
+		    is_usable(source, &boots.items[i]))
+			add_boot(source, &boots.items[i], HUNT_KNOWN, seeds);
+	return 0;
+}
+
+/* A commit of which no trial could be stored is as untestable for another series. */
+static int add_failures_of_sibling(const struct source *source, int64_t sibling,
+				   const struct commit_range *range, struct hunt_seeds *seeds,
+				   struct error *err)
+{
+	struct store_hunt_event *events;
+	size_t count;
+	if (store_get_hunt_events(source->store, sibling, &events, &count, err) < 0)
+		return -1;
+	int result = 0;
+	for (size_t i = 0; i < count && result == 0; i++) {
+		auto_store_trial struct store_trial trial = {0};
+		struct store_hunt_event event = events[i];
+		if (event.kind != HUNT_UNTESTABLE || !event.trial ||
+		    !is_one_of(range->ids, range->count, event.commit) || has_event(seeds, &event))
+			continue;
+		result = store_get_trial(source->store, event.trial, &trial, err);
+		if (result < 0 || trial.state == TRIAL_STORED)
+			continue;
+		event.stage = HUNT_KNOWN;
+		event.reason = text_copy(event.reason);
+		add_event(seeds, &event);
+	}
+	store_hunt_events_free(events, count);
+	return result;
+}
+
+static int add_siblings(const struct source *source, const struct commit_range *range,
+			struct hunt_seeds *seeds, struct error *err)
+{
+	struct store_hunt *hunts;
+	size_t count;
+	if (store_list_hunts(source->store, source->hunt->night, false, &hunts, &count, err) < 0)
+		return -1;
+	int result = 0;
+	for (size_t i = count; i-- > 0 && result == 0;) {
+		if (hunts[i].id == source->hunt->id)
+			continue;
+		result = add_boots_of_sibling(source, hunts[i].id, range, seeds, err);
+		if (result == 0)
+			result = add_failures_of_sibling(source, hunts[i].id, range, seeds, err);
+	}
+	store_hunts_free(hunts, count);
+	return result;
+}
+
+static int add_night(struct source *source, const struct commit_range *range,
+		     struct hunt_seeds *seeds, struct error *err)
+{
+	const struct store_hunt *hunt = source->hunt;
+	if (store_boots(source->store, PURPOSE_NIGHT, hunt->night, hunt->bad, hunt->series,
+			&source->head.items, &source->head.count, err) < 0 ||
+	    store_boots(source->store, PURPOSE_RETEST, hunt->night, NULL, hunt->series,
+			&source->retest.items, &source->retest.count, err) < 0 ||
+	    add_good_end(source, seeds, err) < 0)
+		return -1;
+	add_known(source, &source->head, seeds);
+	if (add_siblings(source, range, seeds, err) < 0)
+		return -1;
+	add_retest(source, seeds);
+	return 0;
 }
 
 static int add_events_of(struct store *store, int64_t source, const struct commit_range *range,
@@ -256,7 +322,7 @@ int hunt_seeds_find(struct store *store, const struct store_hunt *hunt, const ch
 	if (hunt->origin)
 		result = add_relatives(store, hunt, range, &seeds, err);
 	else if (hunt->night)
-		result = add_night(&source, &seeds, err);
+		result = add_night(&source, range, &seeds, err);
 	if (result < 0)
 		return -1;
 	*ret_seeds = seeds;

@@ -24,7 +24,8 @@ void hunt_seeds_free(struct hunt_seeds *seeds);
  * What had been measured of a night's two ends before HUNT begins, under IDENTITY and with the same
  * benchmark as tonight. The retest's pairs in which both boots gave a number count as reproduction,
  * for they were interleaved and are fresh; the night's own boots of the head, and those that its
- * good end was accepted or set as baseline with, are known. A hunt with an origin takes over what
+ * good end was accepted or set as baseline with, are known, and so is what other hunts of the night
+ * have measured of the same series or could not boot. A hunt with an origin takes over what
  * that one and the others of the same origin have measured between its own ends; one by hand begins
  * with nothing.
  */
