@@ -66,6 +66,14 @@ static int report_one(struct context *context, const struct store_hunt *hunt, st
 	return conductor_queue_mail(context, hunt->id, message_id, subject, body, err);
 }
 
+static bool is_told_of_elsewhere(const struct store_hunt *hunts, size_t count, size_t index)
+{
+	for (size_t i = 0; i < count; i++)
+		if (report_is_companion(&hunts[i], &hunts[index]))
+			return true;
+	return false;
+}
+
 int conductor_report(struct context *context, const struct store_night *night, struct error *err)
 {
 	struct store_hunt *hunts;
@@ -74,7 +82,8 @@ int conductor_report(struct context *context, const struct store_night *night, s
 		return -1;
 	int result = 0;
 	for (size_t i = 0; i < count && result == 0; i++)
-		result = report_one(context, &hunts[i], err);
+		if (!is_told_of_elsewhere(hunts, count, i))
+			result = report_one(context, &hunts[i], err);
 	store_hunts_free(hunts, count);
 	return result;
 }

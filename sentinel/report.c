@@ -148,8 +148,10 @@ int report_hunt(struct context *context, const struct store_hunt *hunt, char **r
 		return -1;
 	add_opening(&body, &findings);
 	add_commit(&body, &findings);
-	if (report_add_sureness(&body, &findings, err) < 0 ||
-	    report_add_follow_ups(&body, &findings, err) < 0)
+	if (report_add_sureness(&body, &findings, err) < 0)
+		return -1;
+	report_add_companions(&body, &findings);
+	if (report_add_follow_ups(&body, &findings, err) < 0)
 		return -1;
 	add_machine(&body, &findings);
 	if (report_add_proof(&body, &findings, err) < 0)

@@ -22,6 +22,9 @@ int report_print_hunt(struct context *context, const struct store_hunt *hunt, st
 /* Its facts; the caller releases the value. */
 int report_hunt_json(struct context *context, const struct store_hunt *hunt, json_t **ret_value,
 		     struct error *err);
+/* Is SECOND told of in the mail about FIRST? A night writes once of a culprit: about the first hunt
+   that ended there. */
+bool report_is_companion(const struct store_hunt *first, const struct store_hunt *second);
 /* "98.3 %", and never a hundred: nothing measured is that sure. */
 const char *report_sureness(double probability, char buffer[static 16]);
 /* "very likely" and its like; static text. */

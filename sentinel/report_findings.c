@@ -8,10 +8,25 @@
 #include "bisect/culprit.h"
 #include "sentinel/hunt_evidence.h"
 #include "sentinel/judge.h"
+#include "sentinel/report.h"
 
 double findings_percent(const struct findings *findings, double step)
 {
 	return stats_percent(findings->higher_is_better ? -step : step);
+}
+
+bool findings_higher_is_better(const struct findings *findings, const char *series)
+{
+	const struct policy_benchmark *benchmark =
+		judge_benchmark(&findings->context->policy, series);
+	return benchmark && benchmark->better == POLICY_HIGHER;
+}
+
+bool report_is_companion(const struct store_hunt *first, const struct store_hunt *second)
+{
+	return first->id < second->id && first->night && first->night == second->night &&
+	       !first->origin && !second->origin && first->culprit[0] &&
+	       strcmp(first->culprit, second->culprit) == 0;
 }
 
 void findings_free(struct findings *findings)
@@ -23,6 +38,7 @@ void findings_free(struct findings *findings)
 	store_boots_free(findings->bad_boots, findings->bad_boot_count);
 	store_hunt_events_free(findings->events, findings->event_count);
 	store_hunts_free(findings->follow_ups, findings->follow_up_count);
+	store_hunts_free(findings->companions, findings->companion_count);
 	free(findings->set);
 }
 
@@ -41,20 +57,26 @@ static int load_boots(struct store *store, enum trial_purpose purpose, int64_t o
 		       : 0;
 }
 
-static int load_follow_ups(struct findings *findings, struct error *err)
+static void move_hunt(struct store_hunt *from, struct store_hunt *list, size_t *count)
+{
+	list[(*count)++] = *from;
+	*from = (struct store_hunt){0};
+}
+
+static int load_relatives(struct findings *findings, struct error *err)
 {
 	struct store_hunt *hunts;
 	size_t count;
-	const struct store_hunt *origin = findings->hunt;
-	if (store_list_hunts(findings->context->store, origin->night, false, &hunts, &count, err) <
-	    0)
+	const struct store_hunt *own = findings->hunt;
+	if (store_list_hunts(findings->context->store, own->night, false, &hunts, &count, err) < 0)
 		return -1;
 	findings->follow_ups = memory_array(count, sizeof(*hunts));
+	findings->companions = memory_array(count, sizeof(*hunts));
 	for (size_t i = 0; i < count; i++) {
-		if (hunts[i].origin != origin->id)
-			continue;
-		findings->follow_ups[findings->follow_up_count++] = hunts[i];
-		hunts[i] = (struct store_hunt){0};
+		if (hunts[i].origin == own->id)
+			move_hunt(&hunts[i], findings->follow_ups, &findings->follow_up_count);
+		else if (report_is_companion(own, &hunts[i]))
+			move_hunt(&hunts[i], findings->companions, &findings->companion_count);
 	}
 	store_hunts_free(hunts, count);
 	return 0;
@@ -79,7 +101,7 @@ static int load_records(struct findings *findings, struct error *err)
 		    0 ||
 	    store_get_hunt_set(store, hunt->id, &findings->set, &findings->set_count, err) < 0)
 		return -1;
-	return load_follow_ups(findings, err);
+	return load_relatives(findings, err);
 }
 
 int findings_load(struct findings *findings, struct error *err)
@@ -91,9 +113,7 @@ int findings_load(struct findings *findings, struct error *err)
 		     &findings->good_count);
 	series_group(findings->bad_boots, findings->bad_boot_count, &findings->bad,
 		     &findings->bad_count);
-	const struct policy_benchmark *benchmark =
-		judge_benchmark(&findings->context->policy, hunt->series);
-	findings->higher_is_better = benchmark && benchmark->better == POLICY_HIGHER;
+	findings->higher_is_better = findings_higher_is_better(findings, hunt->series);
 	/* A hunt that never measured both ends knows only what the night had seen. */
 	findings->step = hunt->reproduce_pairs > 1 || hunt->confirm_pairs ? hunt->step
 									  : hunt->rule.flagged_step;

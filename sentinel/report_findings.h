@@ -31,6 +31,8 @@ struct findings {
 	size_t set_count;
 	struct store_hunt *follow_ups; /* hunts with this one as origin, the newest first */
 	size_t follow_up_count;
+	struct store_hunt *companions; /* of other series, ended at the same culprit; likewise */
+	size_t companion_count;
 	bool higher_is_better;
 	double step; /* log scale */
 };
@@ -40,9 +42,11 @@ void findings_free(struct findings *findings);
 /* A change of the metric in its own direction: +12.5 for a time that grew, -11.1 for a rate that
    fell by the same step. */
 double findings_percent(const struct findings *findings, double step);
+bool findings_higher_is_better(const struct findings *findings, const char *series);
 
 /* Each appends its paragraph. */
 int report_add_sureness(struct text *body, const struct findings *findings, struct error *err);
+void report_add_companions(struct text *body, const struct findings *findings);
 int report_add_follow_ups(struct text *body, const struct findings *findings, struct error *err);
 int report_add_proof(struct text *body, const struct findings *findings, struct error *err);
 void report_add_table(struct text *body, const struct findings *findings);

@@ -11,6 +11,7 @@
 #include "sentinel/base/process.h"
 #include "sentinel/base/text.h"
 #include "sentinel/conductor.h"
+#include "sentinel/night_step.h"
 #include "sentinel/report.h"
 
 /*
@@ -19,6 +20,7 @@
  */
 enum { COMMITS = 17 };
 #define SERIES "hackbench-pipe-process/groups-1/time"
+#define OTHER_SERIES "hackbench-pipe-process/groups-2/time"
 #define PAIRS 6
 
 struct fixture {
@@ -90,22 +92,32 @@ int conductor_build(struct context *context, const char *commit, size_t layout,
 	return 0;
 }
 
+enum { RUNS = 3 };
+
+/* Both series move by the same steps. */
+static void fill_samples(const struct store_trial *trial, struct store_sample *samples)
+{
+	static char series[][40] = {SERIES, OTHER_SERIES};
+	static char commands[][20] = {"hackbench -g 1", "hackbench -g 2"};
+	static char unit[] = "s";
+	for (size_t s = 0; s < array_length(series); s++) {
+		double value = exp(level(trial->commit) + next_noise());
+		for (size_t i = 0; i < RUNS; i++)
+			samples[s * RUNS + i] = (struct store_sample){
+				.series = series[s],
+				.iteration = (int64_t)i,
+				.valid = true,
+				.value = value,
+				.resolution = 0.0001,
+				.unit = unit,
+				.command = commands[world.other_command ? 1 - s : s]};
+	}
+}
+
 static int store_boot(struct store *store, struct store_trial *trial, struct error *err)
 {
-	char series[] = SERIES;
-	char unit[] = "s";
-	char command[] = "hackbench -g 1";
-	command[strlen(command) - 1] = world.other_command ? '2' : '1';
-	double value = exp(level(trial->commit) + next_noise());
-	struct store_sample samples[3];
-	for (int i = 0; i < 3; i++)
-		samples[i] = (struct store_sample){.series = series,
-						   .iteration = i,
-						   .valid = true,
-						   .value = value,
-						   .resolution = 0.0001,
-						   .unit = unit,
-						   .command = command};
+	struct store_sample samples[2 * RUNS];
+	fill_samples(trial, samples);
 	trial->image_digest = text_format("%s-%zu", trial->commit, trial->layout);
 	struct digest identity;
 	digest_text("identity", &identity);
@@ -113,7 +125,7 @@ static int store_boot(struct store *store, struct store_trial *trial, struct err
 	trial->clock = text_copy("virtual time");
 	trial->state = TRIAL_STORED;
 	trial->seconds = 10;
-	return store_import(store, trial, "{}", 2, samples, 3, err);
+	return store_import(store, trial, "{}", 2, samples, array_length(samples), err);
 }
 
 int conductor_trial(struct context *context, enum trial_purpose purpose, int64_t owner,
@@ -195,7 +207,9 @@ static void write_config(struct fixture *fixture)
 	auto_free char *text = text_format("[tree \"demo\"]\n\turl = %s\n\tbranch = main\n"
 					   "[machine \"guest\"]\n\ttrusted-kernel = vmlinuz\n"
 					   "[night]\n\ttree = demo\n\tmachine = guest\n"
-					   "\tbenchmarks = hackbench-pipe-process\n",
+					   "\tbenchmarks = hackbench-pipe-process\n"
+					   "[mail]\n\tserver = smtp://127.0.0.1:1\n"
+					   "\tto = team@example.org\n",
 					   fixture->origin);
 	write_file(fixture->config, text);
 }
@@ -233,13 +247,14 @@ static int tear_down(void **state)
 }
 
 /* Between the first and the last commit. */
-static struct store_hunt add_hunt(struct fixture *fixture, int64_t night, size_t layouts)
+static struct store_hunt add_hunt_of(struct fixture *fixture, int64_t night, size_t layouts,
+				     const char *series)
 {
 	struct store_hunt hunt = {
 		.night = night,
 		.tree_name = text_copy("demo"),
 		.machine = text_copy("guest"),
-		.series = text_copy(SERIES),
+		.series = text_copy(series),
 		.rule = {.stop_probability = 0.9,
 			 .report_probability = 0.99,
 			 .maximum_boots = 200,
@@ -255,6 +270,11 @@ static struct store_hunt add_hunt(struct fixture *fixture, int64_t night, size_t
 		hunt.rule.noise.layout_deviation = 0.02;
 	assert_ok(store_add_hunt(fixture->context.store, &hunt, &fixture->err), &fixture->err);
 	return hunt;
+}
+
+static struct store_hunt add_hunt(struct fixture *fixture, int64_t night, size_t layouts)
+{
+	return add_hunt_of(fixture, night, layouts, SERIES);
 }
 
 static void run(struct fixture *fixture, enum trial_purpose purpose, int64_t owner,
@@ -553,6 +573,95 @@ static void test_the_mail_says_how_sure_it_is_and_can_be_replayed(void **state)
 	store_hunt_free(&hunt);
 }
 
+/* What stage 2 said of SERIES and of OTHER_SERIES. */
+static void put_verdicts(struct fixture *fixture, int64_t night, double other_change,
+			 double other_deviation)
+{
+	struct store_verdict verdicts[] = {
+		{.series = text_copy(SERIES), .verdict = {.change = 0.1, .deviation = 0.004}},
+		{.series = text_copy(OTHER_SERIES),
+		 .verdict = {.change = other_change, .deviation = other_deviation}},
+	};
+	for (size_t i = 0; i < array_length(verdicts); i++) {
+		verdicts[i].stage = 2;
+		verdicts[i].verdict.state = VERDICT_REGRESSION;
+		verdicts[i].verdict.basis = VERDICT_BY_PAIRS;
+		verdicts[i].verdict.degrees = 20;
+		verdicts[i].verdict.boots = PAIRS;
+		memcpy(verdicts[i].reference, fixture->ids[0], OBJECT_ID_SIZE);
+	}
+	assert_ok(store_put_verdicts(fixture->context.store, night, 2, verdicts,
+				     array_length(verdicts), &fixture->err),
+		  &fixture->err);
+	for (size_t i = 0; i < array_length(verdicts); i++)
+		free(verdicts[i].series);
+}
+
+static void report(struct fixture *fixture, int64_t id, bool hunt)
+{
+	struct store_night night;
+	assert_ok(context_open_source(&fixture->context, &fixture->err), &fixture->err);
+	assert_ok(store_get_night(fixture->context.store, id, &night, &fixture->err),
+		  &fixture->err);
+	if (hunt)
+		assert_ok(night_step_hunt(&fixture->context, &night, &fixture->err), &fixture->err);
+	assert_ok(conductor_report(&fixture->context, &night, &fixture->err), &fixture->err);
+	store_night_free(&night);
+}
+
+static char *only_mail(struct fixture *fixture)
+{
+	struct store_mail *mails;
+	size_t count;
+	assert_ok(store_list_mails(fixture->context.store, 10, &mails, &count, &fixture->err),
+		  &fixture->err);
+	assert_int_equal(count, 1);
+	char *content = text_format("%.*s", (int)mails[0].content_length, mails[0].content);
+	store_mails_free(mails, count);
+	return content;
+}
+
+static void test_what_moved_with_the_culprit_is_not_hunted(void **state)
+{
+	struct fixture *fixture = *state;
+	struct store_hunt *hunts;
+	size_t count;
+	world.steps[5] = 0.1;
+	int64_t night = add_night(fixture);
+	/* More than twice what the culprit did, but too noisy a number to say that more remains. */
+	put_verdicts(fixture, night, 0.25, 0.2);
+	report(fixture, night, true);
+	assert_ok(store_list_hunts(fixture->context.store, night, false, &hunts, &count,
+				   &fixture->err),
+		  &fixture->err);
+	assert_int_equal(count, 1);
+	assert_string_equal(hunts[0].culprit, fixture->ids[5]);
+	store_hunts_free(hunts, count);
+	free(only_mail(fixture));
+}
+
+static void test_two_hunts_that_end_at_one_commit_are_one_mail(void **state)
+{
+	struct fixture *fixture = *state;
+	world.steps[5] = 0.1;
+	int64_t night = add_night(fixture);
+	struct store_hunt first = add_hunt(fixture, night, 1);
+	hunt_down(fixture, &first);
+	struct store_hunt second = add_hunt_of(fixture, night, 1, OTHER_SERIES);
+	hunt_down(fixture, &second);
+	assert_string_equal(first.culprit, fixture->ids[5]);
+	assert_string_equal(second.culprit, fixture->ids[5]);
+	/* It began with what the first had measured of its series. */
+	assert_true(first.search_boots > 0);
+	assert_int_equal(second.search_boots, 0);
+	report(fixture, night, false);
+	auto_free char *mail = only_mail(fixture);
+	assert_contains(mail, "Hunts for other series ended at the same commit:");
+	assert_contains(mail, "- " OTHER_SERIES ": +");
+	store_hunt_free(&first);
+	store_hunt_free(&second);
+}
+
 int main(void)
 {
 #define hunt_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -566,6 +675,8 @@ int main(void)
 		hunt_test(test_two_changes_are_both_found),
 		hunt_test(test_a_hunt_that_is_out_of_time_tells_what_it_knows),
 		hunt_test(test_a_prior_only_shifts_the_search),
+		hunt_test(test_what_moved_with_the_culprit_is_not_hunted),
+		hunt_test(test_two_hunts_that_end_at_one_commit_are_one_mail),
 		hunt_test(test_the_mail_says_how_sure_it_is_and_can_be_replayed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
