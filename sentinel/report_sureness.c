@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bisect/culprit.h"
 #include "sentinel/base/cleanup.h"
 #include "sentinel/base/robust.h"
 #include "sentinel/report.h"
@@ -93,6 +94,18 @@ static void add_spending(struct text *body, const struct findings *findings)
 	text_append(body, "\n");
 }
 
+/* Did no part of the range differ when it was measured again? */
+static bool are_refuted(const struct findings *findings)
+{
+	const char *refuted = hunt_answer_kind_name(HUNT_NOT_REPRODUCIBLE);
+	for (size_t i = 0; i < findings->follow_up_count; i++) {
+		const struct store_hunt *hunt = &findings->follow_ups[i];
+		if (!hunt->finished || strcmp(hunt->kind, refuted) != 0)
+			return false;
+	}
+	return findings->follow_up_count > 0;
+}
+
 int report_add_sureness(struct text *body, const struct findings *findings, struct error *err)
 {
 	const struct store_hunt *hunt = findings->hunt;
@@ -113,8 +126,12 @@ int report_add_sureness(struct text *body, const struct findings *findings, stru
 			    "differ by\n  %.0f %% of it\n",
 			    100 * hunt->layout_share);
 	if (hunt->more_steps)
-		text_append(body, "- one change does not explain what was measured: there is "
-				  "another one\n");
+		text_append(body, are_refuted(findings)
+					  ? "- one change does not explain what was measured, but "
+					    "before and after\n  it no other showed when looked "
+					    "for: builds differ by more than was known\n"
+					  : "- one change does not explain what was measured: "
+					    "there is another one\n");
 	add_spending(body, findings);
 	text_append(body, "- how often such claims are right: docs/ACCURACY.md of Sentinel\n\n");
 	return 0;

@@ -498,6 +498,7 @@ static void test_two_changes_are_both_found(void **state)
 	assert_ok(report_hunt(&fixture->context, &hunt, &subject, &body, &fixture->err),
 		  &fixture->err);
 	assert_contains(body, "Other changes between the same ends:");
+	assert_contains(body, "there is another one");
 	store_hunts_free(hunts, count);
 	store_hunt_free(&hunt);
 }
@@ -662,6 +663,36 @@ static void test_two_hunts_that_end_at_one_commit_are_one_mail(void **state)
 	store_hunt_free(&second);
 }
 
+static void test_a_second_change_that_does_not_show_is_not_claimed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct store *store = fixture->context.store;
+	world.steps[5] = 0.1;
+	int64_t night = add_night(fixture);
+	struct store_hunt hunt = add_hunt(fixture, night, 1);
+	hunt_down(fixture, &hunt);
+	struct store_hunt part = {.night = night,
+				  .origin = hunt.id,
+				  .tree_name = hunt.tree_name,
+				  .machine = hunt.machine,
+				  .series = hunt.series,
+				  .rule = hunt.rule};
+	memcpy(part.good, fixture->ids[5], OBJECT_ID_SIZE);
+	memcpy(part.bad, fixture->ids[COMMITS - 1], OBJECT_ID_SIZE);
+	assert_ok(store_add_hunt(store, &part, &fixture->err), &fixture->err);
+	part.kind = text_copy("not-reproducible");
+	assert_ok(store_finish_hunt(store, &part, NULL, 0, &fixture->err), &fixture->err);
+	hunt.more_steps = true;
+	auto_free char *subject = NULL;
+	auto_free char *body = NULL;
+	assert_ok(report_hunt(&fixture->context, &hunt, &subject, &body, &fixture->err),
+		  &fixture->err);
+	assert_contains(body, "no other showed when looked");
+	assert_null(strstr(body, "there is another one"));
+	free(part.kind);
+	store_hunt_free(&hunt);
+}
+
 int main(void)
 {
 #define hunt_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -677,6 +708,7 @@ int main(void)
 		hunt_test(test_a_prior_only_shifts_the_search),
 		hunt_test(test_what_moved_with_the_culprit_is_not_hunted),
 		hunt_test(test_two_hunts_that_end_at_one_commit_are_one_mail),
+		hunt_test(test_a_second_change_that_does_not_show_is_not_claimed),
 		hunt_test(test_the_mail_says_how_sure_it_is_and_can_be_replayed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
