@@ -75,9 +75,11 @@ check 'nothing of the emulator outlives a killed sentinel' no_emulator
 sentinel resume >>night.out 2>&1
 check 'the night was still running at each kill' test -z "$finished"
 
-culprit=$(sentinel --json nightly 2>/dev/null |
-	json 'value["hunts"][0]["culprit"] if len(value["hunts"]) == 1 else value["hunts"]')
-check 'the planted commit is named, exactly' test "$culprit" = "$demo_planted"
+# A hunt for what seems left over ("origin") may find that nothing is.
+hunts=$(sentinel --json nightly 2>/dev/null | json '" ".join(sorted({str(hunt["culprit"])
+	for hunt in value["hunts"] if not hunt["origin"] or hunt["culprit"]}))')
+check 'the planted commit is named, exactly, by every hunt' test "$hunts" = "$demo_planted"
+[ "$hunts" = "$demo_planted" ] || cat night.out
 check 'nightly --exit-code tells of the regression' \
 	bash -c 'sentinel -q nightly --exit-code >/dev/null; test $? -eq 1'
 check 'one mail has arrived' test "$(demo_mails "$folder" | wc -l)" -eq 1
