@@ -257,13 +257,13 @@ int judge_stage2(const struct history *history, const struct store_verdict *flag
 	return 0;
 }
 
-/* Of a difference between two kernels that were each built in so many layouts. */
-static double difference_variance(const struct store_verdict *regression, double boot_variance,
-				  double boots, double other_boots, size_t layouts)
+/* Of the difference between two kernels that were each booted so often in so many layouts. */
+static double difference_variance(const struct store_verdict *regression, size_t boots,
+				  size_t layouts)
 {
-	double layout = regression->layout_deviation * regression->layout_deviation;
-	return boot_variance * (1 / boots + 1 / other_boots) +
-	       2 * layout / fmax(1, (double)layouts);
+	double boot = regression->verdict.deviation;
+	double layout = regression->layout_deviation;
+	return 2 * (boot * boot / (double)boots + layout * layout / fmax(1, (double)layouts));
 }
 
 bool judge_is_explained(const struct store_verdict *regression, size_t layouts, double minimum_step,
@@ -276,11 +276,9 @@ bool judge_is_explained(const struct store_verdict *regression, size_t layouts, 
 		      stats_mean(rival->values, rival->count);
 	if (step >= verdict->change / 2)
 		return true;
-	double boot_variance = verdict->deviation * verdict->deviation;
-	double pairs = (double)verdict->boots;
-	double variance = difference_variance(regression, boot_variance, pairs, pairs, layouts) +
-			  difference_variance(regression, boot_variance, (double)culprit->count,
-					      (double)rival->count, layouts);
+	size_t pairs = culprit->count < rival->count ? culprit->count : rival->count;
+	double variance = difference_variance(regression, verdict->boots, layouts) +
+			  difference_variance(regression, pairs, series_layouts(culprit));
 	double chance =
 		distribution_t_quantile_upper(REMAINDER_ALPHA, verdict->degrees) * sqrt(variance);
 	return verdict->change - step < fmax(minimum_step / 2, chance);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/verdict.h"
 #include "sentinel/base/cleanup.h"
 #include "sentinel/base/robust.h"
 #include "sentinel/base/text.h"
@@ -65,6 +64,8 @@ static void series_add(struct series_boots *series, const struct store_boot *boo
 	series->means[series->count] = stats_mean(boot->values, boot->count);
 	series->deviation_floor = fmax(series->deviation_floor, series_floor(boot, 1));
 	series->count++;
+	if (boot->layout < VERDICT_LAYOUTS_LIMIT)
+		series->layout[boot->layout] = true;
 }
 
 void series_group(const struct store_boot *boots, size_t count, struct series_boots **ret_series,
@@ -84,6 +85,14 @@ void series_free(struct series_boots *series, size_t count)
 		free(series[i].means);
 	}
 	free(series);
+}
+
+size_t series_layouts(const struct series_boots *series)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < VERDICT_LAYOUTS_LIMIT; i++)
+		count += series->layout[i];
+	return count;
 }
 
 const struct series_boots *series_find(const struct series_boots *series, size_t count,

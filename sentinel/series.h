@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "sentinel/base/error.h"
+#include "bench/verdict.h"
 #include "sentinel/store.h"
 
 /* The boot values of one series, in order of sequence. */
@@ -18,7 +19,8 @@ struct series_boots {
 	double *values; /* log scale, more is worse; owned */
 	double *means;  /* the same boots as plain means in UNIT; owned */
 	size_t count;
-	double deviation_floor; /* of one boot value: from the printed resolution */
+	bool layout[VERDICT_LAYOUTS_LIMIT]; /* is it among them? */
+	double deviation_floor;             /* of one boot value: from the printed resolution */
 };
 
 /* All series in BOOTS, in the order in which they first appear. Boots without a valid sample are
@@ -26,6 +28,8 @@ struct series_boots {
 void series_group(const struct store_boot *boots, size_t count, struct series_boots **ret_series,
 		  size_t *ret_count);
 void series_free(struct series_boots *series, size_t count);
+/* How many builds of the commit they are from. */
+size_t series_layouts(const struct series_boots *series);
 const struct series_boots *series_find(const struct series_boots *series, size_t count,
 				       const char *name);
 

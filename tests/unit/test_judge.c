@@ -306,7 +306,7 @@ static void test_a_retest_confirms_a_step_and_drops_only_the_pair_without_a_numb
 
 /* The step between culprit and rival, each of two boots of that series. */
 static bool is_explained(double night_change, double deviation, double layout_deviation,
-			 double step)
+			 size_t layouts, double step)
 {
 	const struct store_verdict regression = {
 		.verdict = {.change = night_change,
@@ -317,26 +317,31 @@ static bool is_explained(double night_change, double deviation, double layout_de
 	};
 	double after[] = {step - 0.001, step + 0.001};
 	double before[] = {-0.001, 0.001};
-	const struct series_boots culprit = {.values = after, .count = 2};
-	const struct series_boots rival = {.values = before, .count = 2};
-	return judge_is_explained(&regression, 2, 0.02, &culprit, &rival);
+	const struct series_boots culprit = {
+		.values = after, .count = 2, .layout = {true, layouts > 1}};
+	const struct series_boots rival = {
+		.values = before, .count = 2, .layout = {true, layouts > 1}};
+	return judge_is_explained(&regression, layouts, 0.02, &culprit, &rival);
 }
 
 static void test_a_culprit_explains_what_it_leaves_too_little_of(void **state)
 {
 	(void)state;
 	/* Half the step; and, of a quiet series, just less of it. */
-	assert_true(is_explained(0.10, 0.002, 0, 0.051));
-	assert_false(is_explained(0.10, 0.002, 0, 0.049));
+	assert_true(is_explained(0.10, 0.002, 0, 2, 0.051));
+	assert_false(is_explained(0.10, 0.002, 0, 2, 0.049));
 	/* t(20) = 1.7247 at 5 %, standard error sqrt(0.02^2 (2/6 + 2/2)) = 0.023094: 0.039831. */
-	assert_true(is_explained(0.05, 0.02, 0, 0.0103));
-	assert_false(is_explained(0.05, 0.02, 0, 0.0100));
+	assert_true(is_explained(0.05, 0.02, 0, 2, 0.0103));
+	assert_false(is_explained(0.05, 0.02, 0, 2, 0.0100));
 	/* Two layouts of 0.02 on each side add 2 * 2 * 0.02^2 / 2: 0.063 in all. */
-	assert_true(is_explained(0.05, 0.02, 0.02, -0.0125));
-	assert_false(is_explained(0.05, 0.02, 0.02, -0.0135));
+	assert_true(is_explained(0.05, 0.02, 0.02, 2, -0.0125));
+	assert_false(is_explained(0.05, 0.02, 0.02, 2, -0.0135));
+	/* One layout on each side: 2 * 2 * 0.02^2, 0.0796 in all. */
+	assert_true(is_explained(0.05, 0.02, 0.02, 1, -0.0285));
+	assert_false(is_explained(0.05, 0.02, 0.02, 1, -0.0305));
 	/* What remains is less than half of what is worth hunting. */
-	assert_true(is_explained(0.0098, 0, 0, 0));
-	assert_false(is_explained(0.0102, 0, 0, 0));
+	assert_true(is_explained(0.0098, 0, 0, 2, 0));
+	assert_false(is_explained(0.0102, 0, 0, 2, 0));
 }
 
 static void test_what_was_not_measured_beside_the_culprit_is_not_explained(void **state)

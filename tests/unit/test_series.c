@@ -26,12 +26,16 @@ static void test_boots_are_grouped_by_series_and_those_without_a_number_left_out
 	struct store_boot boots[] = {
 		BOOT(pipe_series, false, 1.0, 1.0, 1.0), BOOT(rate_series, true, 50.0),
 		BOOT(pipe_series, false, 1.1, 1.1, 1.1), BOOT(pipe_series, false, 9.0)};
+	boots[2].layout = 3;
+	boots[3].layout = 1;
 	boots[3].count = 0;
 	struct series_boots *series;
 	size_t count;
 	series_group(boots, 4, &series, &count);
 	assert_int_equal(count, 2);
 	assert_int_equal(series[0].count, 2);
+	assert_int_equal(series_layouts(&series[0]), 2);
+	assert_int_equal(series_layouts(&series[1]), 1);
 	assert_close(series[0].values[1] - series[0].values[0], log(1.1), 1e-12);
 	/* 1 ms printed, of a second: width / sqrt(12) */
 	assert_close(series[0].deviation_floor, 0.0005, 1e-12);
