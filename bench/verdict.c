@@ -263,8 +263,7 @@ double verdict_layout_deviation(const struct verdict_noise *noise, double minimu
 
 /*
  * The retest's own two or three builds say little of their deviation, so that history is believed
- * until they contradict it. Where nothing is known a step that is small enough to be a layout's is
- * not believed.
+ * until they contradict it.
  */
 static double layout_variance(const struct layout_group *groups, size_t layouts,
 			      const struct verdict_noise *noise, const struct verdict_rule *rule,

@@ -10,16 +10,21 @@
 #include "sentinel/judge.h"
 #include "sentinel/report.h"
 
-double findings_percent(const struct findings *findings, double step)
-{
-	return stats_percent(findings->higher_is_better ? -step : step);
-}
-
-bool findings_higher_is_better(const struct findings *findings, const char *series)
+static bool is_higher_better(const struct findings *findings, const char *series)
 {
 	const struct policy_benchmark *benchmark =
 		judge_benchmark(&findings->context->policy, series);
 	return benchmark && benchmark->better == POLICY_HIGHER;
+}
+
+double findings_percent_of(const struct findings *findings, const char *series, double step)
+{
+	return stats_percent(is_higher_better(findings, series) ? -step : step);
+}
+
+double findings_percent(const struct findings *findings, double step)
+{
+	return findings_percent_of(findings, findings->hunt->series, step);
 }
 
 bool report_is_companion(const struct store_hunt *first, const struct store_hunt *second)
@@ -113,7 +118,7 @@ int findings_load(struct findings *findings, struct error *err)
 		     &findings->good_count);
 	series_group(findings->bad_boots, findings->bad_boot_count, &findings->bad,
 		     &findings->bad_count);
-	findings->higher_is_better = findings_higher_is_better(findings, hunt->series);
+	findings->higher_is_better = is_higher_better(findings, hunt->series);
 	/* A hunt that never measured both ends knows only what the night had seen. */
 	findings->step = hunt->reproduce_pairs > 1 || hunt->confirm_pairs ? hunt->step
 									  : hunt->rule.flagged_step;

@@ -42,7 +42,8 @@ void findings_free(struct findings *findings);
 /* A change of the metric in its own direction: +12.5 for a time that grew, -11.1 for a rate that
    fell by the same step. */
 double findings_percent(const struct findings *findings, double step);
-bool findings_higher_is_better(const struct findings *findings, const char *series);
+/* The same of another series. */
+double findings_percent_of(const struct findings *findings, const char *series, double step);
 
 /* Each appends its paragraph. */
 int report_add_sureness(struct text *body, const struct findings *findings, struct error *err);

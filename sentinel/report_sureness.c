@@ -4,7 +4,6 @@
 
 #include "bisect/culprit.h"
 #include "sentinel/base/cleanup.h"
-#include "sentinel/base/robust.h"
 #include "sentinel/report.h"
 #include "sentinel/report_findings.h"
 
@@ -143,12 +142,10 @@ void report_add_companions(struct text *body, const struct findings *findings)
 		text_append(body, "Hunts for other series ended at the same commit:\n");
 	for (size_t i = findings->companion_count; i-- > 0;) {
 		const struct store_hunt *hunt = &findings->companions[i];
-		bool higher = findings_higher_is_better(findings, hunt->series);
 		char buffer[16];
-		text_printf(body, "- %s: %+.1f%% (%s is better), %s sure, %lld boots\n",
-			    hunt->series, stats_percent(higher ? -hunt->step : hunt->step),
-			    higher ? "higher" : "lower", report_sureness(hunt->probability, buffer),
-			    (long long)hunt->boots);
+		text_printf(body, "- %s: %+.1f%%, %s sure, %lld boots\n", hunt->series,
+			    findings_percent_of(findings, hunt->series, hunt->step),
+			    report_sureness(hunt->probability, buffer), (long long)hunt->boots);
 	}
 	if (findings->companion_count)
 		text_append(body, "\n");
