@@ -178,7 +178,7 @@ static void test_files_that_kconfig_reads_are_known(void **state)
 static void assert_reason(const char *log, const char *expected, bool expected_host_fault)
 {
 	bool host_fault = !expected_host_fault;
-	auto_free char *reason = kbuild_reason(log, "/state/work", &host_fault);
+	auto_free char *reason = kbuild_reason(log, "/state/source", &host_fault);
 	assert_string_equal(reason, expected);
 	assert_int_equal(host_fault, expected_host_fault);
 }
@@ -187,10 +187,10 @@ static void test_the_first_telling_line_of_a_log_is_the_reason(void **state)
 {
 	(void)state;
 	assert_reason("  CC  a.o\nmake[2]: *** [a.o] Error 1\n"
-		      "/state/work/ipc/msg.c:2:1: error: 'x' undeclared\n    2 | x;\n"
+		      "/state/source/ipc/msg.c:2:1: error: 'x' undeclared\n    2 | x;\n"
 		      "make: *** [sub-make] Error 2\n",
 		      "ipc/msg.c:2:1: error: 'x' undeclared", false);
-	assert_reason("../work/a.c:1:1: error: bad\n", "a.c:1:1: error: bad", false);
+	assert_reason("../source/a.c:1:1: error: bad\n", "a.c:1:1: error: bad", false);
 	assert_reason("ld: a.o: in function `f':\na.c:(.text+0x1): undefined reference to `g'\n",
 		      "a.c:(.text+0x1): undefined reference to `g'", false);
 	assert_reason("make[1]: *** No rule to make target 'x'.  Stop.\n",
