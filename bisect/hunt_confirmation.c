@@ -16,6 +16,8 @@
 /* Of a suspect that the search may have been misled to. */
 #define CAUTIOUS_ODDS 199.0
 #define REJECT_ODDS 19.0
+/* Standard errors by which pairs show less than the step that the search has found. */
+#define SHORT_ERRORS 2.0
 enum { MINIMUM_PAIRS = 2 };
 
 /* An attempt under way, and the test that each of its rivals begins with. */
@@ -73,6 +75,16 @@ static struct hunt_rival *find_rival(const struct hunt_confirmation *confirmatio
 	return NULL;
 }
 
+/*
+ * Then the suspect is not all that made the difference between the ends. It may be a part of it,
+ * as one of two steps is; or nothing of it, and what the pairs show is chance.
+ */
+static bool falls_short(const struct pair_test *test)
+{
+	double whole = test->step / STEP_SHARE;
+	return pair_test_shown(test) + SHORT_ERRORS * pair_test_error(test) < whole;
+}
+
 static void add_pair(struct replay *replay, size_t commit, double difference)
 {
 	struct hunt_confirmation *confirmation = &replay->confirmation;
@@ -85,6 +97,8 @@ static void add_pair(struct replay *replay, size_t commit, double difference)
 	pair_test_add(&rival->test, difference);
 	if (rival->verdict != PAIR_OPEN)
 		return;
+	if (falls_short(&rival->test))
+		rival->test.accept_odds = CAUTIOUS_ODDS;
 	rival->verdict = pair_test_verdict(&rival->test);
 	if (rival->verdict == PAIR_EQUAL) {
 		confirmation->rejected = true;

@@ -10,7 +10,8 @@
  * after the search had pointed at the suspect. An attempt begins with the first pair of another
  * suspect than before, or after a rejection, and then counts only its own pairs: values that
  * made the suspect suspicious never confirm it. Step and deviation of an attempt's test come from
- * the events before its first pair and stay, so that later events cannot turn a verdict.
+ * the events before its first pair and stay, so that later events cannot turn a verdict. What the
+ * test asks rises once the pairs show less than that step.
  */
 
 #include <stdbool.h>

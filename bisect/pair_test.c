@@ -22,6 +22,17 @@ enum pair_verdict pair_test_verdict(const struct pair_test *test)
 	return test->log_ratio < -log(test->reject_odds) ? PAIR_EQUAL : PAIR_OPEN;
 }
 
+double pair_test_shown(const struct pair_test *test)
+{
+	double variance = 2 * test->deviation * test->deviation;
+	return test->step / 2 + variance * test->log_ratio / (test->step * (double)test->pairs);
+}
+
+double pair_test_error(const struct pair_test *test)
+{
+	return test->deviation * sqrt(2 / (double)test->pairs);
+}
+
 double pair_test_expected_pairs(const struct pair_test *test, double true_step)
 {
 	double variance = 2 * test->deviation * test->deviation;

@@ -24,6 +24,9 @@ struct pair_test {
 
 void pair_test_add(struct pair_test *test, double difference);
 enum pair_verdict pair_test_verdict(const struct pair_test *test);
+/* The mean of the differences, wild ones clipped, and its standard error; of one pair at least. */
+double pair_test_shown(const struct pair_test *test);
+double pair_test_error(const struct pair_test *test);
 /* How many pairs PAIR_DIFFERENT takes on average when the true difference is TRUE_STEP > step/2. */
 double pair_test_expected_pairs(const struct pair_test *test, double true_step);
 

@@ -120,6 +120,19 @@ static void test_more_is_asked_where_one_step_does_not_fit(void **state)
 	assert_close(replay(bench)->rivals[0].test.accept_odds, 199, 0);
 }
 
+static void test_more_is_asked_where_the_pairs_show_a_part_of_the_step(void **state)
+{
+	struct bench *bench = *state;
+	for (size_t i = 0; i < 2; i++)
+		add_pair(bench, 2, 3, STEP / 2);
+	assert_true(exp(replay(bench)->rivals[0].test.log_ratio) > 19);
+	assert_false(accepted(bench, 3));
+	assert_close(replay(bench)->rivals[0].test.accept_odds, 199, 0);
+	for (size_t i = 0; i < 2; i++)
+		add_pair(bench, 2, 3, STEP / 2);
+	assert_true(accepted(bench, 3));
+}
+
 static void test_an_event_between_two_boots_parts_the_pair(void **state)
 {
 	struct bench *bench = *state;
@@ -233,6 +246,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_more_is_asked_where_one_step_does_not_fit,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_more_is_asked_where_the_pairs_show_a_part_of_the_step, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(test_an_event_between_two_boots_parts_the_pair,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_order_inside_a_pair_does_not_turn_its_sign,

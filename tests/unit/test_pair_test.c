@@ -71,6 +71,18 @@ static void test_the_expected_pairs_reach_the_limit_on_average(void **state)
 	assert_close(pairs * test.log_ratio, log(99), 1e-9);
 }
 
+static void test_what_is_shown_is_the_mean_of_the_differences(void **state)
+{
+	(void)state;
+	struct pair_test test = fresh(0.6, 1);
+	pair_test_add(&test, 1);
+	pair_test_add(&test, -0.5);
+	assert_close(pair_test_shown(&test), 0.25, 1e-12);
+	assert_close(pair_test_error(&test), 1, 1e-12);
+	pair_test_add(&test, 1e6);
+	assert_true(pair_test_shown(&test) < 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -78,6 +90,7 @@ int main(void)
 		cmocka_unit_test(test_a_wild_pair_counts_no_more_than_a_clear_one),
 		cmocka_unit_test(test_no_verdict_comes_from_one_pair),
 		cmocka_unit_test(test_the_odds_set_the_limits),
+		cmocka_unit_test(test_what_is_shown_is_the_mean_of_the_differences),
 		cmocka_unit_test(test_the_expected_pairs_reach_the_limit_on_average),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
